@@ -40,6 +40,7 @@ from gendsl.compiler.print_python import compile_python
 F, INT, B, R = "fibr"
 FLOATS, INTEGERS = ("f",), ("i",)
 N, XS, YS, ZS, OUT = Var("n", INT), Var("xs", R), Var("ys", R), Var("zs", R), Var("out", R)
+ROWS = Var("rows", R)
 TOTAL, OTHER = Var("total", F), Var("other", F)
 FUNCTIONS = ["exp", "log", "log1p", "sin", "cos", "sqrt", "np_exp", "np_log", "np_sqrt", "tanh", "lgamma"]
 
@@ -56,7 +57,7 @@ class RandomLanes:
     """A function `main(n, xs, ys, zs)`, and functions that it calls.
 
     It loops over the first n items of the lists: floats, floats, and small integers. What is set before the
-    loop is only read in it, but for sums and a list that each iteration adds to.
+    loop is only read in it, but for sums and a list that each iteration adds to. `rows` is a list of lists.
     """
 
     def __init__(self, seed):
@@ -186,8 +187,34 @@ class RandomLanes:
         total = self.random.choice([TOTAL, OTHER])
         return Set([total], [Op("add", (total, self.number(scope)), F)])
 
+    def of_rows(self, scope, own):
+        """A list that is another in each iteration, and what is read of it."""
+        made, size, item = self.fresh(R), self.fresh(INT), self.fresh(F)
+        refs = [var for var in scope if var.kind == R and var not in (ZS, ROWS)]
+        if self.chance(0.6) or not refs:
+            found = [Load([made], ROWS, ("r",), Op("mod", (self.integer(scope), i(4)), INT))]
+        elif self.chance(0.5):
+            sides = [[Set([made], [self.random.choice(refs)])] for _ in range(2)]
+            if self.chance(0.3):
+                sides[0] = [New(made, FLOATS, [(f(0.25),), (f(4.0),)])]
+            found = [If(self.test(scope), *sides)]
+        else:
+            chosen = [self.random.choice(refs) for _ in range(2)]
+            found = [Set([made], [Op("select", (self.test(scope), *chosen), R)])]
+        mine = [var for var in own if var.kind == R]
+        if mine and self.chance(0.3):
+            found.append(Append(self.random.choice(mine), FLOATS, (self.number(scope),)))
+        scope.append(made)
+        used = [Load([item], made, FLOATS, self.small(scope)), Set([TOTAL], [Op("add", (TOTAL, item), F)])]
+        if self.chance(0.8):
+            used = [If(Op("gt", (size, i(1)), B), used, [])]
+        more = Set([TOTAL], [Op("add", (TOTAL, Op("float", (size,), F)), F)])
+        return [*found, Length(size, made, FLOATS), *used, *self.statement(scope, own, 3, []), more]
+
     def of_list(self, scope, own):
-        ref = self.pick(own, R) if self.chance(0.6) else self.pick(scope, R)
+        if ROWS in scope and self.chance(0.4):
+            return self.of_rows(scope, own)
+        ref = self.pick(own, R) if self.chance(0.6) else self.readable(scope)
         if ref is None or self.chance(0.15):
             made = self.fresh(R)
             items = [(self.number(scope),) for _ in range(self.random.randint(1, 3))]
@@ -212,6 +239,10 @@ class RandomLanes:
         var = self.fresh(F)
         scope.append(var)
         return [Load([var], ref, FLOATS, self.small(scope))]
+
+    def readable(self, scope):
+        """A list of numbers."""
+        return self.pick([var for var in scope if var != ROWS], R)
 
     def small(self, scope):
         return Op("mod", (self.integer(scope), i(2)), INT) if self.chance(0.6) else i(0)
@@ -255,7 +286,7 @@ class RandomLanes:
 
     def call(self, scope, own):
         function, kinds = self.random.choice(self.functions)
-        make = {F: self.number, INT: self.integer, B: self.test, R: lambda scope: self.pick(scope, R)}
+        make = {F: self.number, INT: self.integer, B: self.test, R: self.readable}
         args = [make[kind](scope) for kind in kinds]
         if any(arg is None or arg == ZS for arg in args):
             return []
@@ -295,7 +326,8 @@ class RandomLanes:
         at, x, z = self.fresh(INT), self.fresh(F), self.fresh(INT)
         self.labels += 1
         label = self.labels
-        scope = [a, c, at, x, z, YS, ZS]
+        scope = [a, c, at, x, z, YS, ZS, ROWS]
+        rows = [self.fresh(R) for _ in range(4)]
         body = [Load([x], XS, FLOATS, at), Load([z], ZS, INTEGERS, Op("mod", (at, i(4)), INT))]
         again = [lambda _: Next(label)]
         inner, own = list(scope), []
@@ -310,6 +342,9 @@ class RandomLanes:
         head = [
             Set([TOTAL, OTHER], [f(0.5), f(0.0)]), Set([c], [i(2)]), Load([a], YS, FLOATS, i(0)),
             New(OUT, FLOATS, []),
+            *(New(row, FLOATS, [(f(0.5 * size - at),) for at in range(size)])
+              for size, row in enumerate(rows, start=self.random.choice([0, 1, 2]))),
+            New(ROWS, ("r",), [(row,) for row in rows]),
         ]  # fmt: skip
         tail = [
             Length(size, OUT, FLOATS),

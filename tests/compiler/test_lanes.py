@@ -251,6 +251,182 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+# --- lists of which each lane has its own -------------------------------------------------------------
+
+
+@gen
+def rows_of(table, ys):
+    """A regression on the rows of a table, of any length."""
+    b = [("b", j) @ ~normal(0, 1) for j in range(5)]
+    for i, row in enumerate(table):
+        mean = math.exp(-b[0] * b[0])
+        for j in range(len(row)):
+            mean += b[j] * row[j] + row[-1]
+        ("y", i) @ ~normal(mean, 1)
+
+
+class Part:
+    def __init__(self, centre, weights):
+        self.centre, self.weights = centre, weights
+
+    def share(self, at):
+        return math.exp(self.weights[at] - self.weights[-1])
+
+
+@gen
+def parts_of(groups):
+    """Objects with lists, that an assignment looks up; None where there is none."""
+    parts = [Part(("mu", j) @ ~normal(0, 1), [("w", j, c) @ ~normal(0, 1) for c in range(2)]) for j in range(3)]
+    nothing = None
+    for i, group in enumerate(groups):
+        part = nothing if group == 2 else parts[group]
+        mean = 0.0 if part is None else part.centre * part.share(group)
+        ("y", i) @ ~normal(mean, math.exp(mean))
+
+
+def length_of(row, x):
+    """Helpers that are given a list, and one that gives one of two."""
+    return math.exp(-len(row) * x * x)
+
+
+def longer(row, other):
+    return row if len(row) > len(other) else other
+
+
+@gen
+def handed_on(table, xs):
+    a = ~normal(0, 1)
+    for i in range(len(table)):
+        row = longer(table[i], table[i - 1])
+        mean = length_of(row, xs[i])
+        if len(row) > 0:
+            mean += row[0] * a
+        ("y", i) @ ~normal(mean, 1)
+
+
+@gen
+def chosen_and_changed(xs):
+    """One of two lists, of which one then grows, and what is chosen grows with it."""
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        one, other = [a, 0.5], [math.exp(a)]
+        row = one if x > 0 else other
+        one.append(2.5)
+        ("y", i) @ ~normal(math.exp(-len(row)) + row[-1], 1)
+        one[0] = 7.0
+        ("z", i) @ ~normal(math.exp(-x * x) + row[0], 1)
+
+
+@gen
+def changed_as_chosen(xs):
+    """What is chosen is changed, and the list that it is with it."""
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        one, other = [a, 0.5], [math.exp(a)]
+        row = one if x > 0 else other
+        row.append(math.exp(-x * x))
+        ("y", i) @ ~normal(row[-1] + one[-1] + len(other), 1)
+
+
+@gen
+def made_apart(xs):
+    """A list that is made here or there, of what is the same in all iterations, and then changed."""
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        row = [a] if x > 0 else [0.5, a]
+        row.append(2.5)
+        ("y", i) @ ~normal(math.exp(-x * x) + row[0] + len(row), 1)
+
+
+@gen
+def made_wide_apart(xs):
+    """A list that is made here or there, of what varies."""
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        row = [x] if x > 0 else [0.5, a]
+        ("y", i) @ ~normal(math.exp(-x * x) + row[0] + len(row), 1)
+
+
+TABLES = [(rows_of, (RAGGED, XS)), (parts_of, (GROUPS,)), (handed_on, (RAGGED, XS))]
+ALIASES = [
+    (chosen_and_changed, (XS,)), (changed_as_chosen, (XS,)), (made_apart, (XS,)), (made_wide_apart, (XS,))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "args"), TABLES, ids=lambda one: getattr(one, "__name__", ""))
+def test_lanes_read_lists_of_their_own(program, args, always):
+    assert loops(program, args)[0] >= 1
+    for seed in range(1, 4):
+        assert outcome(program, args, rng=seed) == "equal"
+
+
+@pytest.mark.parametrize(("program", "args"), ALIASES, ids=lambda one: getattr(one, "__name__", ""))
+def test_lists_that_change_after_one_of_them_is_chosen(program, args, always):
+    for seed in range(1, 4):
+        assert outcome(program, args, rng=seed) == "equal"
+
+
+@gen
+def beyond(table):
+    a = ~normal(0, 1)
+    for i, row in enumerate(table):
+        ("y", i) @ ~normal(math.exp(-row[1] * a), 1)
+
+
+@pytest.mark.parametrize("at", [0, 6, LANES, 2 * LANES])
+def test_an_index_out_of_the_range_of_one_row(at, always):
+    table = [[0.5, 1.0, 2.0][: 3 - i % 2] for i in range(2 * LANES + 1)]
+    choices = dict(beyond.simulate((table,), rng=np.random.default_rng(1)).choices)
+    reference, machine = assessed(beyond, (table,), choices)
+    assert machine == pytest.approx(reference, rel=1e-12)
+    table[at] = [0.5]
+    assert assessed(beyond, (table,), choices) == ["IndexError", "FailedText"]
+
+
+@gen
+def products(counts, size):
+    a = ~normal(0, 1)
+    for i, count in enumerate(counts):
+        ("y", i) @ ~normal(math.exp(-a) + (count * size) % 7, 1)
+
+
+@pytest.mark.parametrize("size", [3, -5, 1 << 20, 1 << 33])
+def test_products_of_integers_of_any_size(size, always):
+    """Products of lanes are those of Python, and fail where they have more than 64 bits."""
+    for largest in (0, 1 << 31, -(1 << 31), (1 << 32) + 5, 1 << 40):
+        counts = [*range(-4, LANES), largest]
+        choices = dict(products.simulate((counts, size), rng=np.random.default_rng(1)).choices)
+        reference, machine = assessed(products, (counts, size), choices)
+        assert loops(products, (counts, size))[0] == 1
+        if abs(largest * size) < 1 << 63:
+            assert machine == pytest.approx(reference, rel=1e-12)
+        else:
+            assert machine == "FailedText"
+
+
+@gen
+def pairs(n):
+    """Pairs whose second counts on from the first."""
+    a = ~normal(0, 1)
+    for i in range(n):
+        for j in range(i + 1, n):
+            ("edge", i, j) @ ~normal(math.exp(-a * (j - i)), 1)
+
+
+@gen
+def pairs_from_below(n):
+    a = ~normal(0, 1)
+    for i in range(-3, n):
+        for j in range(i + 1, n):
+            ("edge", i, j) @ ~normal(math.exp(-a * (j - i)), 1)
+
+
+def test_counters_of_loops_around_are_not_negative(always):
+    assert loops(pairs, (12,))[0] == 1
+    assert outcome(pairs, (12,)) == "equal"
+    assert loops(pairs_from_below, (12,))[0] == 0
+
+
 def loops(program, args):
     """The loops of a program that run in lanes, and why the others over data do not."""
     closed = ClosedDensity(program, args)
