@@ -11,7 +11,8 @@ iterations that run at the same time:
 
 A branch whose test varies is *divergent*, and so is what is around a statement that some lanes come to and
 others do not, and that leaves it. What a variable is set to in one of these varies for what is outside.
-Nothing here knows a family, or a model.
+Nothing here knows a family, or a model. What is found of one kind of statement changes what is found of
+others, so that all of it is one module.
 """
 
 from __future__ import annotations
@@ -20,16 +21,28 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from gendsl.compiler import hir
-from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, VARYING, WIDE, Lanes, NotLanesError, Path
+from gendsl.compiler.axes_facts import (
+    CONSECUTIVE,
+    UNIFORM,
+    VARYING,
+    WIDE,
+    Lanes,
+    NotLanesError,
+    Path,
+    common_path,
+)
 from gendsl.compiler.axes_sizes import Sizes, repeated
 from gendsl.compiler.axes_variables import (
     exposed,
     is_collected,
+    is_counted,
     is_passed_over,
     is_stored,
     is_sum,
+    one_list,
     read_after,
     used_outside,
+    values_of,
 )
 from gendsl.compiler.hir import (
     Append,
@@ -143,7 +156,7 @@ class Axes:
                 raise NotLanesError(f"an iteration goes on from {var.name}")
             lanes.sums.add(var)
             lanes.ranks[var] = VARYING
-        counters = {one.var for one, _ in around if isinstance(one, For) and _is_counted(function, one)}
+        counters = {one.var for one, _ in around if isinstance(one, For) and is_counted(function, one)}
         _Settled(self, lanes, loop.body, function, loop, counters).settle()
         lanes.may_be_short = id(function) in self.repeated or any(
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
@@ -199,7 +212,7 @@ class _Settled:
         """
         self.axes, self.lanes, self.body, self.function, self.loop = axes, lanes, body, function, loop
         self.counters = counters
-        self.values = _values(function)
+        self.values = values_of(function)
         self.made = made_by(hir.walk(body)) - set(function.parameters)
         if loop is not None:
             outside = used_outside(function, loop)
@@ -273,7 +286,7 @@ class _Settled:
 
         visit(self.body, ())
         for var, paths in occurrences.items():
-            home = () if var in self.outer else _common(paths)
+            home = () if var in self.outer else common_path(paths)
             lanes.homes[var] = home
             self.several[var] = len(sets[var]) + (var in self.given) > 1
             if any(path != home for path in sets[var]):
@@ -495,26 +508,6 @@ class _Settled:
                         raise NotLanesError("one list or another is returned")
 
 
-def _values(function: Function) -> dict[Var, Expr]:
-    """The variables of a function that one statement sets, with what it sets them to."""
-    found: dict[Var, Expr] = {}
-    several = set(function.parameters)
-    for one in hir.walk(function.body):
-        for target in hir.targets(one):
-            if target in found:
-                several.add(target)
-            found[target] = target
-        if isinstance(one, Set):
-            found.update(zip(one.targets, one.values, strict=True))
-    return {var: value for var, value in found.items() if value != var and var not in several}
-
-
-def _is_counted(function: Function, loop: For) -> bool:
-    """Whether a loop's variable counts up from a number that is not negative, and is nothing else."""
-    start = loop.start
-    if loop.step != Const(1, "i") or not isinstance(start, Const) or not isinstance(start.value, int):
-        return False
-    return start.value >= 0 and sum(loop.var in hir.targets(one) for one in hir.walk(function.body)) == 1
 
 
 def _may_be(rank: int, given: int) -> bool:
@@ -528,19 +521,3 @@ def _is_triangular(lanes: Lanes, loop: For) -> bool:
         isinstance(one, For) and any(lanes.rank(var) == CONSECUTIVE for var in variables_of(one.stop))
         for one in hir.walk(loop.body)
     )
-
-
-def one_list(statement: Statement) -> Expr | None:
-    """The list that a statement changes."""
-    return statement.list if isinstance(statement, (Append, Store)) else None
-
-
-def _common(paths: list[Path]) -> Path:
-    """The part that paths begin with, all of them."""
-    found = paths[0]
-    for path in paths[1:]:
-        size = 0
-        while size < min(len(found), len(path)) and found[size] == path[size]:
-            size += 1
-        found = found[:size]
-    return found

@@ -78,3 +78,14 @@ class Lanes:
         if expr.name == "mul":
             return UNIFORM in map(self.rank, expr.args) and all(map(self.is_affine, expr.args))
         return expr.name in ("add", "sub") and all(map(self.is_affine, expr.args))
+
+
+def common_path(paths: list[Path]) -> Path:
+    """The part that paths begin with, all of them."""
+    found = paths[0]
+    for path in paths[1:]:
+        size = 0
+        while size < min(len(found), len(path)) and found[size] == path[size]:
+            size += 1
+        found = found[:size]
+    return found

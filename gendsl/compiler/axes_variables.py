@@ -9,6 +9,7 @@ from gendsl.compiler.hir import (
     Block,
     Body,
     Call,
+    Const,
     Expr,
     Fill,
     For,
@@ -183,3 +184,30 @@ def _is_new_before(body: Body, loop: For, var: Var) -> bool:
         elif made and any(var in read_by(inner) or var in hir.targets(inner) for inner in hir.walk([one])):
             return False
     return made
+
+
+def values_of(function: Function) -> dict[Var, Expr]:
+    """The variables of a function that one statement sets, with what it sets them to."""
+    found: dict[Var, Expr] = {}
+    several = set(function.parameters)
+    for one in hir.walk(function.body):
+        for target in hir.targets(one):
+            if target in found:
+                several.add(target)
+            found[target] = target
+        if isinstance(one, Set):
+            found.update(zip(one.targets, one.values, strict=True))
+    return {var: value for var, value in found.items() if value != var and var not in several}
+
+
+def is_counted(function: Function, loop: For) -> bool:
+    """Whether a loop's variable counts up from a number that is not negative, and is nothing else."""
+    start = loop.start
+    if loop.step != Const(1, "i") or not isinstance(start, Const) or not isinstance(start.value, int):
+        return False
+    return start.value >= 0 and sum(loop.var in hir.targets(one) for one in hir.walk(function.body)) == 1
+
+
+def one_list(statement: Statement) -> Expr | None:
+    """The list that a statement changes."""
+    return statement.list if isinstance(statement, (Append, Store)) else None

@@ -57,10 +57,12 @@ class RandomLanes:
     """A function `main(n, xs, ys, zs)`, and functions that it calls.
 
     It loops over the first n items of the lists: floats, floats, and small integers. What is set before the
-    loop is only read in it, but for sums and a list that each iteration adds to. `rows` is a list of lists.
+    loop is only read in it, but for sums and a list that each iteration adds to. With rows
+    there is a list of lists.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed, *, rows=False):
+        self.rows = rows
         self.random, self.count, self.functions, self.labels = random.Random(seed), 0, [], 0
 
     def chance(self, p):
@@ -212,7 +214,7 @@ class RandomLanes:
         return [*found, Length(size, made, FLOATS), *used, *self.statement(scope, own, 3, []), more]
 
     def of_list(self, scope, own):
-        if ROWS in scope and self.chance(0.4):
+        if self.rows and ROWS in scope and self.chance(0.4):
             return self.of_rows(scope, own)
         ref = self.pick(own, R) if self.chance(0.6) else self.readable(scope)
         if ref is None or self.chance(0.15):
@@ -326,8 +328,7 @@ class RandomLanes:
         at, x, z = self.fresh(INT), self.fresh(F), self.fresh(INT)
         self.labels += 1
         label = self.labels
-        scope = [a, c, at, x, z, YS, ZS, ROWS]
-        rows = [self.fresh(R) for _ in range(4)]
+        scope = [a, c, at, x, z, YS, ZS, *([ROWS] if self.rows else [])]
         body = [Load([x], XS, FLOATS, at), Load([z], ZS, INTEGERS, Op("mod", (at, i(4)), INT))]
         again = [lambda _: Next(label)]
         inner, own = list(scope), []
@@ -342,10 +343,12 @@ class RandomLanes:
         head = [
             Set([TOTAL, OTHER], [f(0.5), f(0.0)]), Set([c], [i(2)]), Load([a], YS, FLOATS, i(0)),
             New(OUT, FLOATS, []),
-            *(New(row, FLOATS, [(f(0.5 * size - at),) for at in range(size)])
-              for size, row in enumerate(rows, start=self.random.choice([0, 1, 2]))),
-            New(ROWS, ("r",), [(row,) for row in rows]),
         ]  # fmt: skip
+        if self.rows:
+            refs, least = [self.fresh(R) for _ in range(4)], self.random.choice([0, 1, 2])
+            for size, row in enumerate(refs, start=least):
+                head.append(New(row, FLOATS, [(f(0.5 * size - at),) for at in range(size)]))
+            head.append(New(ROWS, ("r",), [(row,) for row in refs]))
         tail = [
             Length(size, OUT, FLOATS),
             Set([first], [f(0.0)]),

@@ -276,7 +276,9 @@ class Part:
 @gen
 def parts_of(groups):
     """Objects with lists, that an assignment looks up; None where there is none."""
-    parts = [Part(("mu", j) @ ~normal(0, 1), [("w", j, c) @ ~normal(0, 1) for c in range(2)]) for j in range(3)]
+    parts = []
+    for j in range(3):
+        parts.append(Part(("mu", j) @ ~normal(0, 1), [("w", j, c) @ ~normal(0, 1) for c in range(2)]))
     nothing = None
     for i, group in enumerate(groups):
         part = nothing if group == 2 else parts[group]
@@ -584,11 +586,12 @@ def test_what_lanes_do_not_make_faster_runs_in_order():
 # --- random functions ---------------------------------------------------------------------------------
 
 
-def test_random_functions_mean_the_same(monkeypatch):
+@pytest.mark.parametrize("rows", [False, True])
+def test_random_functions_mean_the_same(rows, monkeypatch):
     monkeypatch.setattr(axes, "saved", lambda *_: 1.0)
     counted = differing = 0
     for seed in range(40):
-        main = RandomLanes(seed).main()
+        main = RandomLanes(seed, rows=rows).main()
         (loop,) = (one for one in main.body if isinstance(one, For))
         if id(loop) not in axes.Axes([main]).loops:
             continue
