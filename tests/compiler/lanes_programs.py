@@ -346,8 +346,8 @@ class RandomLanes:
         ]  # fmt: skip
         if self.rows:
             refs, least = [self.fresh(R) for _ in range(4)], self.random.choice([0, 1, 2])
-            for size, row in enumerate(refs, start=least):
-                head.append(New(row, FLOATS, [(f(0.5 * size - at),) for at in range(size)]))
+            for count, row in enumerate(refs, start=least):
+                head.append(New(row, FLOATS, [(f(0.5 * count - k),) for k in range(count)]))
             head.append(New(ROWS, ("r",), [(row,) for row in refs]))
         tail = [
             Length(size, OUT, FLOATS),
