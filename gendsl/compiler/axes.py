@@ -132,18 +132,26 @@ class Axes:
             if isinstance(statement, For) and sizes.is_over_data(function, statement):
                 try:
                     after = [*around, (statement, body[at + 1 :])]
-                    self.loops[id(statement)] = self._of_loop(function, statement, after)
+                    self.loops[id(statement)] = self.of_loop(function, statement, after)
                     continue
                 except NotLanesError as error:
                     self.reasons.append((function, statement, str(error)))
             for inner in hir.bodies(statement):
                 self._find(function, inner, [*around, (statement, body[at + 1 :])], sizes)
 
-    def _of_loop(self, function: Function, loop: For, around: list[tuple[Statement | None, Body]]) -> Lanes:
+    def of_loop(self, function: Function, loop: For, around: list[tuple[Statement | None, Body]]) -> Lanes:
+        """What is known of a loop that runs in lanes.
+
+        Args:
+            around: from the outside, each statement around it, and it itself, with what follows it.
+
+        Raises:
+            NotLanesError: it does not.
+        """
         if loop.step != Const(1, "i"):
             raise NotLanesError("it does not count by one")
         visits = any(isinstance(one, Visit) for one in hir.walk(loop.body))
-        if not self._is_worth(loop.body, set()) and (self.costs or not visits):
+        if not visits and not self._is_worth(loop.body, set()):
             raise NotLanesError(LITTLE)
         inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         later = read_after({loop.var, *inside}, around)

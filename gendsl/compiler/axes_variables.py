@@ -90,6 +90,19 @@ def read_after(variables: set[Var], around: list[tuple[Statement | None, Body]])
     return found
 
 
+def surely_set(body: Body, loop: For) -> set[Var]:
+    """The variables that are set wherever a loop begins."""
+    known: set[Var] = set()
+    for one in body:
+        if one is loop:
+            break
+        inner = [within for within in hir.bodies(one) if any(found is loop for found in hir.walk(within))]
+        if inner:
+            return known | set(hir.targets(one)) | surely_set(inner[0], loop)
+        known |= exposed([one])[1] or set()
+    return known
+
+
 def is_sum(body: Body, var: Var) -> bool:
     """Whether statements do nothing with a variable but add to it."""
     for one in hir.walk(body):

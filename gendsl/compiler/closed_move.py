@@ -159,7 +159,7 @@ class ClosedKernel(Compiled):
         self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
         merge.merge(self.functions, lowering.function_name)
         self.roots = [*self.functions, *(one.function for one in self.telling)]
-        simplify(self.roots)
+        simplify(self.roots, self.meetings)
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)

@@ -13,23 +13,28 @@ have failed a little later, and all that it did is discarded anyway.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
+from gendsl.compiler.meetings import Meeting
+from gendsl.compiler.recurrences import take_apart
 from gendsl.compiler.rewriting import LOOP
 from gendsl.compiler.short_lists import clean
 from gendsl.compiler.staging import Apart, Names, Stages
 from gendsl.compiler.text_effects import TextEffects, made_by, read_by
 
 
-def simplify(mains: Sequence[Function]) -> None:
+def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
     """Clean functions, and all that they call.
 
-    Then loops are merged that one list after another goes through, and what is the same in all iterations is
-    taken out of loops.
+    Then loops are merged that one list after another goes through, what is the same in all iterations is
+    taken out of loops, and loops that go on from their last iteration are taken apart.
+
+    Args:
+        meetings: where a choice of one template may have the address of one of another.
     """
     effects = TextEffects()
     every = {id(one): one for main in mains for one in hir.functions(main)}
@@ -39,6 +44,7 @@ def simplify(mains: Sequence[Function]) -> None:
         if fuse(function, effects):
             clean_one(function)
     move_out(mains)
+    take_apart(mains, meetings)
 
 
 def move_out(mains: Sequence[Function]) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.axes_facts import UNIFORM, VARYING, WIDE, Lanes, Path
-from gendsl.compiler.axes_variables import exposed, term_of
+from gendsl.compiler.axes_variables import exposed, surely_set, term_of
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -144,7 +144,7 @@ class NumPyLoops:
         args = ", ".join(["state", first, plain.expr(loop.stop), *given])
         sums = [var.name for var in printer.sums]
         call = f"{', '.join([first, *sums])} = {name}({args})"
-        surely = {var.name for var in (*function.parameters, *_surely_set(function.body, loop))}
+        surely = {var.name for var in (*function.parameters, *surely_set(function.body, loop))}
         self.calls[id(loop)] = call, first, [name for name in given if name not in surely]
 
 
@@ -644,19 +644,6 @@ class _AtOnce(NumPyExpressions):
             if isinstance(one, Store) and self.rank(one.index):
                 raise NotArraysError("another place of a list is changed in each iteration")
         super().statement(one)
-
-
-def _surely_set(body: Body, loop: For) -> set[Var]:
-    """The variables that are set wherever a loop begins."""
-    known: set[Var] = set()
-    for one in body:
-        if one is loop:
-            break
-        inner = [within for within in hir.bodies(one) if any(found is loop for found in hir.walk(within))]
-        if inner:
-            return known | set(hir.targets(one)) | _surely_set(inner[0], loop)
-        known |= exposed([one])[1] or set()
-    return known
 
 
 def _changed_inputs(function: Function, axes: Axes) -> set[Expr]:

@@ -598,7 +598,7 @@ def test_random_functions_mean_the_same(rows, monkeypatch):
         counted += 1
         in_lanes = ByMachine(main)
         with monkeypatch.context() as patch:
-            patch.setattr(axes.Axes, "_of_loop", _none)
+            patch.setattr(axes.Axes, "of_loop", _none)
             plain = ByMachine(main)
         differing += in_lanes.text != plain.text
         for place in range(4):

@@ -61,7 +61,7 @@ def in_lanes(function, monkeypatch, given=GIVEN):
     monkeypatch.setattr(axes, "saved", lambda *_: 1.0)
     found = ByMachine(function)(given)
     with monkeypatch.context() as patch:
-        patch.setattr(axes.Axes, "_of_loop", _none)
+        patch.setattr(axes.Axes, "of_loop", _none)
         expected = ByMachine(function)(given)
     assert agree(expected, found, 1e3), (expected, found)
     return len(axes.Axes([function]).loops)
