@@ -80,7 +80,7 @@ def take_apart(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> N
     functions = list({id(one): one for main in mains for one in hir.functions(main)}.values())
     context = _Context(functions, meetings)
     for function in functions:
-        if context.visit(function, function.body, []):
+        if not function.symbol and context.visit(function, function.body, []):
             clean_one(function)
 
 
@@ -128,13 +128,12 @@ class _Context:
             carried = _carried(last, later)
             if carried is None:
                 break
-            if names is None:
-                if not self.is_over_data(function, loop):
-                    break
-                names = Names(function)
+            names = names or Names(function)
             try:
                 made = _Apart(function, last, *carried, names, self.axes)
             except _NotApartError:
+                break
+            if last is loop and not self.is_over_data(function, loop):
                 break
             before += made.before
             if made.first is not None:
@@ -494,15 +493,15 @@ class _Apart:
 
     def _grown_lists(self) -> list[Append]:
         """What iterations add to lists that they read, and that have no other name."""
-        uses = ListUses(self.function)
-        found = []
-        for one in _grown(self.body):
+        grown, found = _grown(self.body), list[Append]()
+        uses = ListUses(self.function) if grown else None
+        for one in grown:
             ref = one.list
             if not isinstance(ref, Var) or "r" in one.layout:
                 continue
             others = [inner for inner in hir.walk(self.body) if ref in read_by(inner) and inner is not one]
             plain = all(isinstance(inner, (Load, Length)) and inner.list == ref for inner in others)
-            if plain and (uses.is_alone(ref) or is_fresh(self.function, self.loop, ref)):
+            if plain and uses and (uses.is_alone(ref) or is_fresh(self.function, self.loop, ref)):
                 found.append(one)
         return found
 

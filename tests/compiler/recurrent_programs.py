@@ -142,7 +142,8 @@ class RandomRecurrence:
             others = [other for other in scope if other.kind == var.kind and other not in carried[:1]]
             choice = [*others, *others, Const(True, "b") if var.kind == "b" else values[var.kind]]
             if not self.chance(0.1):
-                ends.append((var, self.random.choice(choice)))
+                any_number = var.kind == F and self.chance(0.2)
+                ends.append((var, self.number(scope) if any_number else self.random.choice(choice)))
         if self.chance(0.5):
             body.append(Set([var for var, _ in ends], [value for _, value in ends]))
         else:

@@ -367,7 +367,34 @@ def ends_early(n):
             break
 
 
-@pytest.mark.parametrize("model", [set_twice, kept_on, ends_early])
+@gen
+def goes_on_early(n):
+    phi = ~normal(0, 0.5)
+    x = 0.5
+    for t in range(n):
+        y = ("y", t) @ ~normal(math.sin(phi * x), math.exp(phi))
+        if y > 0:
+            continue
+        ("z", t) @ ~normal(math.exp(y), 1)
+        x = y
+
+
+@gen
+def numbers_before(n):
+    """What is tested is the number of the iteration before, which is 0 in the second one, too."""
+    phi = ~normal(0, 0.5)
+    k, x = 0, 0.5
+    for t in range(n):
+        if k > 0:
+            y = ("x", t) @ ~normal(math.sin(phi * x), math.exp(phi))
+        else:
+            y = x + 1.0
+        ("r", t) @ ~normal(math.sin(x), math.exp(y))
+        k = t
+        x = y
+
+
+@pytest.mark.parametrize("model", [set_twice, kept_on, ends_early, goes_on_early, numbers_before])
 def test_what_looks_like_it(model):
     for n in SIZES:
         assert outcome(model, (n,), rng=n) == "equal"
