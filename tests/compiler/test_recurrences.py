@@ -11,15 +11,15 @@ from gendsl.compiler import recurrences
 from gendsl.compiler.clean import clean_one
 from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.hir import For
+from gendsl.compiler.hir import For, Function, If, Load, Op, Return, Set, Var
 from gendsl.compiler.print_python import print_python
 from gendsl.inference import random_walk, sample
 from gendsl.inference.moves import flattened
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 from tests.compiler.closed_steps import WAYS, compared
-from tests.compiler.lanes_programs import ByMachine, agree, arguments, by_python
-from tests.compiler.recurrent_programs import RandomRecurrence
+from tests.compiler.lanes_programs import FLOATS, XS, YS, ZS, ByMachine, N, agree, arguments, by_python, f, i
+from tests.compiler.recurrent_programs import TOTAL, RandomRecurrence
 
 SIZES = [0, 1, 2, 7, 8, 9, 100]
 
@@ -306,6 +306,21 @@ def test_an_index_that_raises_is_not_accepted(model, good, bad):
 
 
 @gen
+def before_the_first(n):
+    """What is tested is the number of the next iteration, but of the iteration before."""
+    phi = ~normal(0, 0.5)
+    k, x = 0, [0.5]
+    for t in range(n):
+        mean = 0.5 if k > 0 else x[-2]
+        x.append(("x", t) @ ~normal(math.sin(phi * mean), math.exp(phi)))
+        k = t + 1
+
+
+def test_an_item_before_the_first_is_not_accepted():
+    raises_everywhere(before_the_first, (9,), {("phi",): 0.2, **{("x", t): 0.1 * t for t in range(9)}})
+
+
+@gen
 def positive(n):
     rate = ~gamma(2, 1)
     x = 1.0
@@ -401,6 +416,59 @@ def test_what_looks_like_it(model):
 
 
 # --- random functions ---------------------------------------------------------------------------------
+
+
+def test_a_variable_that_is_set_twice_has_both_values(monkeypatch):
+    """What the next iteration begins with is the second one."""
+    monkeypatch.setattr(recurrences._Context, "_run_in_lanes", lambda *_: True)
+    t, c, a, v = Var("t", "i"), Var("c", "f"), Var("a", "f"), Var("v", "f")
+    main = Function("main", [N, XS, YS, ZS], ["f", "f"])
+    body = [Load([a], XS, FLOATS, t)]
+    for divisor, factor in ((3.0, c), (7.0, f(1.0))):
+        body.append(Set([v], [Op("truediv", (a, f(divisor)), "f")]))
+        body.append(Set([TOTAL], [Op("add", (TOTAL, Op("mul", (v, factor), "f")), "f")]))
+    body.append(Set([c], [v]))
+    before = [Set([TOTAL, c], [f(0.0), f(0.5)])]
+    main.body = [*before, For(t, i(0), N, i(1), body, 1, line=7), Return([TOTAL, c])]
+    expected = by_python(print_python(main), given := [3, [1.0, 2.0, 4.0], [], []])
+    recurrences.take_apart([main])
+    assert by_python(print_python(main), given) == pytest.approx(expected)
+
+
+def test_the_first_iteration_reads_what_it_has_set(monkeypatch):
+    monkeypatch.setattr(recurrences._Context, "_run_in_lanes", lambda *_: True)
+    t, c, d, e = Var("t", "i"), Var("c", "f"), Var("d", "f"), Var("e", "f")
+    main = Function("main", [N, XS, YS, ZS], ["f", "f"])
+    body = [
+        Set([TOTAL], [Op("add", (TOTAL, Op("mul", (c, e), "f")), "f")]),
+        Load([c], XS, FLOATS, t),
+        If(Op("eq", (t, i(0)), "b"), [Set([d], [c])], [Set([d], [Op("neg", (c,), "f")])]),
+        Set([e], [d]),
+    ]
+    before = [Set([TOTAL, c, e], [f(0.0), f(0.5), f(2.0)])]
+    main.body = [*before, For(t, i(0), N, i(1), body, 1, line=7), Return([TOTAL, c])]
+    expected = by_python(print_python(main), given := [3, [1.0, 2.0, 4.0], [], []])
+    recurrences.take_apart([main])
+    assert sum(isinstance(one, For) for one in main.body) > 1
+    assert by_python(print_python(main), given) == pytest.approx(expected)
+
+
+def test_what_is_set_beside_fails_where_it_failed(monkeypatch):
+    """Whether anything reads it or not."""
+    monkeypatch.setattr(recurrences._Context, "_run_in_lanes", lambda *_: True)
+    t, c, a, u = Var("t", "i"), Var("c", "f"), Var("a", "f"), Var("u", "f")
+    main = Function("main", [N, XS, YS, ZS], ["f"])
+    body = [
+        Load([a], XS, FLOATS, t),
+        Set([TOTAL], [Op("add", (TOTAL, Op("mul", (c, f(2.0)), "f")), "f")]),
+        Set([c, u], [a, Op("truediv", (f(1.0), a), "f")]),
+    ]
+    before = [Set([TOTAL, c], [f(0.0), f(0.5)])]
+    main.body = [*before, For(t, i(0), N, i(1), body, 1, line=7), Return([TOTAL])]
+    recurrences.take_apart([main])
+    assert sum(isinstance(one, For) for one in main.body) > 1
+    assert by_python(print_python(main), [3, [1.0, 2.0, 4.0], [], []]) == [7.0]
+    assert by_python(print_python(main), [3, [1.0, 2.0, 0.0], [], []]) == "failed"
 
 
 def test_random_functions_mean_the_same(monkeypatch):
