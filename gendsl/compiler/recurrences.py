@@ -440,8 +440,15 @@ class _Apart:
             """What looks up what a statement of the first loop has set, if that is not as easily computed."""
             if id(one) not in parts or not _is_costly(one):
                 return None
+            done = set(hir.targets(parts[id(one)]))
             result: Body = []
+            if isinstance(one, Set):
+                rest = copy.copy(one)
+                _keep(rest, lambda var: var not in done)
+                result += [rest] if rest.targets else []
             for var in hir.targets(one):
+                if var not in done:
+                    continue
                 known = [(ref, place) for found, ref, place in kept if (id(one), var) in found]
                 if known:
                     result.append(Load([var], known[0][0], (var.kind,), known[0][1], line=one.line))

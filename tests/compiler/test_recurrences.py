@@ -85,6 +85,17 @@ def numbered_item(n):
 
 
 @gen
+def two_before(n):
+    """The first ones are made by a loop of their own."""
+    phi = ~normal(0, 0.5)
+    x = []
+    for k in range(2):
+        x.append(("x", k) @ ~normal(0, 1))
+    for t in range(2, n):
+        x.append(("x", t) @ ~normal(math.sin(phi * x[-1]) - x[t - 2] / 2, math.exp(phi)))
+
+
+@gen
 def data(ys):
     phi = ~normal(0, 0.5)
     last = 0.1
@@ -211,7 +222,7 @@ PROGRAMS = {
     model.name: (model, made)
     for model, made in [
         (flagged, of_size), (numbered, of_size), (turned_round, of_size), (last_item, of_size),
-        (numbered_item, of_size), (data, lambda n: (numbers(n),)),
+        (numbered_item, of_size), (two_before, of_size), (data, lambda n: (numbers(n),)),
         (pairs, lambda n: (numbers(n), numbers(n + 2))), (second_order, of_size), (read_after, of_size),
         (only_after, of_size), (from_three, of_size), (switching, of_size), (helped, of_size),
         (looped, of_size), (going_on, of_size), (counted, of_size),
@@ -453,21 +464,24 @@ def test_the_first_iteration_reads_what_it_has_set(monkeypatch):
     assert by_python(print_python(main), given) == pytest.approx(expected)
 
 
-def test_what_is_set_beside_fails_where_it_failed(monkeypatch):
-    """Whether anything reads it or not."""
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_is_set_beside_what_goes_on(is_read, monkeypatch):
+    """It is what it was, and fails where it failed, whether anything reads it or not."""
     monkeypatch.setattr(recurrences._Context, "_run_in_lanes", lambda *_: True)
     t, c, a, u = Var("t", "i"), Var("c", "f"), Var("a", "f"), Var("u", "f")
-    main = Function("main", [N, XS, YS, ZS], ["f"])
+    main = Function("main", [N, XS, YS, ZS], ["f", "f"])
     body = [
         Load([a], XS, FLOATS, t),
         Set([TOTAL], [Op("add", (TOTAL, Op("mul", (c, f(2.0)), "f")), "f")]),
         Set([c, u], [a, Op("truediv", (f(1.0), a), "f")]),
     ]
+    if is_read:
+        body.append(Set([TOTAL], [Op("add", (TOTAL, u), "f")]))
     before = [Set([TOTAL, c], [f(0.0), f(0.5)])]
-    main.body = [*before, For(t, i(0), N, i(1), body, 1, line=7), Return([TOTAL])]
+    main.body = [*before, For(t, i(0), N, i(1), body, 1, line=7), Return([TOTAL, c])]
     recurrences.take_apart([main])
     assert sum(isinstance(one, For) for one in main.body) > 1
-    assert by_python(print_python(main), [3, [1.0, 2.0, 4.0], [], []]) == [7.0]
+    assert by_python(print_python(main), [3, [1.0, 2.0, 4.0], [], []]) == [8.75 if is_read else 7.0, 4.0]
     assert by_python(print_python(main), [3, [1.0, 2.0, 0.0], [], []]) == "failed"
 
 
