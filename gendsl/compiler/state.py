@@ -288,7 +288,8 @@ class Column:
         """The places of the current trace whose first indices are these."""
         first = indices_of(at)
         if len(first) == self.template.rank:
-            return [at] if at in self.values and self.has(at) else []
+            key = index_of(first)
+            return [key] if key in self.values and self.has(key) else []
         return [key for key in self.values if indices_of(key)[: len(first)] == first and self.has(key)]
 
     def count_below(self, at: Any) -> int:

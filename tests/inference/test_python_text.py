@@ -203,3 +203,11 @@ def test_the_state_is_kept_after_few_steps(monkeypatch):
     monkeypatch.setattr(PythonState, "_snapshot", lambda self: made.append(1) or snapshot(self))
     run(move, "python", draws=10, thin=50, record="mu")
     assert len(made) >= 500 // PythonState.steps_again - 5
+
+
+def test_a_choice_is_found_by_indices_in_a_tuple():
+    """As the text of a program that calls itself has them."""
+    with running_on("python"):
+        state = decided(involutive(shift, shifted_drift), levels()).machine.state.current
+    column = next(one for one in state.columns if one.is_model and one.template.rank == 1)
+    assert column._below((3,)) == column._below(3) == [3]
