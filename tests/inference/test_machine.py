@@ -281,6 +281,7 @@ def test_a_kernel_that_changes_the_arguments_ends_the_machine_code(form):
         (mixture([move, chosen], by_number), "chosen has no compiled form, and it is picked among others"),
     ],
 )
+@needs_llvm
 def test_kernels_that_are_not_compiled_and_come_often(kernel, why):
     """A trace for each takes longer than the steps between."""
     found = policy.decide(kernel, start(), np.random.default_rng(1), 10**5, 100, {})
@@ -466,6 +467,7 @@ def as_far_as_all(trace):
     u = ~normal(0, 0.5 + sum([trace["y", i] ** 2 for i in range(trace.args[0])]))
 
 
+@needs_llvm
 def test_larger_traces_are_compiled_for_programs_with_loops(monkeypatch):
     """They take longer to go through all choices; all kernels have to propose by such programs."""
     monkeypatch.setattr(policy, "MOST_CHOICES", 3)

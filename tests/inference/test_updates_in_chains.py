@@ -281,6 +281,7 @@ def many(n):
     [(slice_sampling("z"), True), (single_site("z"), True), (slice_sampling("a"), False), (mh("a"), False)],
     ids=lambda one: getattr(one, "name", one),
 )
+@needs_llvm
 def test_many_choices_on_which_little_depends_stay_on_the_other_runtime(kernel, stays):
     small, large = (many.simulate((n,), rng=1) for n in (100, 3000))
     rng = np.random.default_rng(1)
@@ -307,6 +308,7 @@ def step_of_a(trace):
     ],
     ids=["one site", "one line", "all lines", "many sites", "half", "mostly sites"],
 )
+@needs_llvm
 def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
     monkeypatch.setattr(policy, "wanted", lambda: "")  # whatever runs the other tests
     trace = many.simulate((1500,), rng=1)
@@ -326,6 +328,7 @@ def restaurant(n):
         ("y", i) @ ~normal(3 * z, 1)
 
 
+@needs_llvm
 def test_what_depends_on_a_choice_is_looked_at(monkeypatch):
     """A place at a table changes the probabilities of all later ones, though each has one observation."""
     monkeypatch.setattr(policy, "wanted", lambda: "")
