@@ -424,7 +424,7 @@ class _Apart:
         for append in self.grown:
             count = self._count_before(append)
             second = self._with_grown(second, append, count)
-            if isinstance(append.item[0], Var) and len(append.item) == 1:
+            if len(append.item) == 1 and isinstance(append.item[0], Var):
                 before = self.body[: self.body.index(append)]
                 own = _sum(self.place, count)
                 kept.append((_come_to(append.item[0], before, parts), append.list, own))

@@ -485,6 +485,31 @@ def test_what_is_set_beside_what_goes_on(is_read, monkeypatch):
     assert by_python(print_python(main), [3, [1.0, 2.0, 0.0], [], []]) == "failed"
 
 
+@gen
+def same_items(n):
+    """All items are the same number, so that the list's items have no parts."""
+    a = ~normal(0, 1)
+    x = []
+    for t in range(n):
+        x.append(0.5)
+        ("y", t) @ ~normal(math.sin(a * x[-1]), 1)
+
+
+@gen
+def only_counted(n):
+    a = ~normal(0, 1)
+    x = []
+    for t in range(n):
+        x.append(None)
+        ("y", t) @ ~normal(math.sin(a) + len(x), 1)
+
+
+@pytest.mark.parametrize("model", [same_items, only_counted], ids=lambda one: one.__name__)
+def test_lists_whose_items_have_no_parts(model):
+    for n in SIZES:
+        assert outcome(model, (n,), rng=n) == "equal"
+
+
 def test_random_functions_mean_the_same(monkeypatch):
     """Whether their loops run in lanes then or not."""
     monkeypatch.setattr(recurrences._Context, "_run_in_lanes", lambda *_: True)
