@@ -1,4 +1,4 @@
-"""What a Python text does with derivatives: the functions of `front.library_slopes` as quick Python.
+"""What a Python text does with derivatives: the functions of `library_slopes` as quick Python.
 
 Those are loops over numbers, as machine code needs them; Python takes less time for dicts and whole lists.
 The same numbers are added and multiplied in the same order, so that results have the same bits.
