@@ -17,12 +17,17 @@ from gendsl.errors import EXECUTION, UnsupportedSyntaxError
 from gendsl.interface import GenerativeFunction
 
 _GIVE_ADDRESS = 'give it one: `name = ~...`, or `("name", i) @ ~...`'
+_PART_OF_VALUE = (
+    'the name before `=` is its address only where `~...` is all that is behind it: give it one of its own, '
+    '`"name" @ ~...`, or write the rest as a statement of its own'
+)
 _DISTRIBUTIONS = Distribution.__module__.rpartition(".")[0]
 
 
 class _Fence(Visitor):
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._give_address = _GIVE_ADDRESS
 
     def refuse(self, problem: str, node: ast.AST, fix: str) -> None:
         raise UnsupportedSyntaxError(problem, fix=fix, location=self.source.location(node))
@@ -143,7 +148,7 @@ class _Fence(Visitor):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         """Reached only by `~E` that neither `addr @` nor an assignment gives an address."""
         if is_choice(node) and self._is_random(node.operand):
-            self.refuse("a random choice without an address", node, _GIVE_ADDRESS)
+            self.refuse("a random choice without an address", node, self._give_address)
         self.generic_visit(node)
 
     def _assigned(self, targets: list[ast.expr], value: ast.UnaryOp) -> None:
@@ -172,23 +177,29 @@ class _Fence(Visitor):
             )
         self.refuse(f"`{shown} = ~...` gives no address", target, f'write `{shown} = "name" @ ~...`')
 
+    def _part_of_value(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> None:
+        """Visit an assignment whose value is more than one choice: what it assigns to names none of them."""
+        before, self._give_address = self._give_address, _PART_OF_VALUE
+        self.generic_visit(node)
+        self._give_address = before
+
     def visit_Assign(self, node: ast.Assign) -> None:
         if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned(node.targets, node.value)
         else:
-            self.generic_visit(node)
+            self._part_of_value(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned([node.target], node.value)
         else:
-            self.generic_visit(node)
+            self._part_of_value(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned([node.target], node.value)
         else:
-            self.generic_visit(node)
+            self._part_of_value(node)
 
 
 def check_syntax(source: Source) -> None:

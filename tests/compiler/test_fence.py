@@ -172,6 +172,14 @@ def test_what_to_write_for_several_in_braces(load):
         assert caught.value.fix == f"write `{{{address}}} @ ~...`, or `{address} @ ~...`"
 
 
+@pytest.mark.parametrize("value", ["~d if a else None", "2 * ~d", "[~d, 1]"])
+def test_what_to_write_for_a_part_of_a_value(load, value):
+    """A name stands before `=` already: that it isn't the address has to be said."""
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        load(f"@gen\ndef model(a=1):\n    x = {value}\n")
+    assert "all that is behind it" in caught.value.fix and '"name" @ ~...' in caught.value.fix
+
+
 def test_source_errors_come_before(load):
     with pytest.raises(SourceUnavailableError):
         exec("from gendsl import gen\n@gen\ndef f(): return ~normal(0, 1)\n", {})
