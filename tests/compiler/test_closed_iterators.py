@@ -139,6 +139,28 @@ def given_to_a_function(n):
     b = ~normal(once_and_again(x * a for x in range(n)), 1)
 
 
-@pytest.mark.parametrize("program", [used_twice, kept, one_more_than_zip_gives, given_to_a_function])
-def test_an_iterator_that_is_kept_is_refused(program):
+@gen
+def of_two_loops(n):
+    a = ~normal(0, 1)
+    total = 0.0
+    for v in (a * i + j for i in range(n) for j in range(2)):
+        total += v
+    b = ~normal(total, 1)
+
+
+@gen
+def of_functions(n):
+    a = ~normal(0, 1)
+    total = 0.0
+    i = 7
+    for item in ((lambda: a + i) for i in range(n)):
+        total += item()
+    b = ~normal(total, 1)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [used_twice, kept, one_more_than_zip_gives, given_to_a_function, of_two_loops, of_functions],
+)
+def test_an_iterator_that_is_no_simple_loop_is_refused(program):
     assert outcome(program, (3,)).startswith("refused")

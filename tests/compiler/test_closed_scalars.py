@@ -173,3 +173,14 @@ def remainders(a, b):
 @pytest.mark.parametrize("args", [(7.5, 2.0), (7.5, -2.0), (6.0, 1.5)])
 def test_remainders_of_floats(args):
     assert outcome(remainders, args) == "equal"
+
+
+@gen
+def compared_with_none(n):
+    a = ~normal(0, 1)
+    found = [(a > 50) is None, None is (a > 50), (a < 50) is None, (a > 50) is not None]
+    ("x", 0) @ ~normal(sum(2.0**k for k, one in enumerate(found) if one), 1)
+
+
+def test_a_truth_value_is_not_none():
+    assert outcome(compared_with_none, (3,)) == "equal"

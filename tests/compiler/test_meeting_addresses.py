@@ -208,3 +208,38 @@ def test_calls_that_may_meet_choices_are_refused():
     trace = called.simulate((["a"],), rng=1)
     with pytest.raises(NotClosed, match="addresses of calls of which one may be another"):
         compiled(trace, Move(by, first_and_sd))
+
+
+@gen
+def with_a_part(part_first):
+    has_part = ~bernoulli(0.5)
+    if has_part and part_first:
+        part = ("a", "b") @ ~normal(0, 1)
+    a = ~normal(0, 1)
+    if has_part and not part_first:
+        part = ("a", "b") @ ~normal(0, 1)
+
+
+@gen
+def part_of(trace):
+    if not trace["has_part"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def with_or_without_part(model_in, aux_in, *, model_out, aux_out):
+    has_part = read(model_in["has_part"], discrete)
+    write(model_out["has_part"], not has_part, discrete)
+    if has_part:
+        copy(model_in["a", "b"], aux_out["u"])
+    else:
+        copy(aux_in["u"], model_out["a", "b"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("part_first", [False, True])
+def test_a_choice_below_one_that_stays_is_the_users_error(part_first, way):
+    trace = with_a_part.generate((part_first,), rng=3, init={"has_part": False}).trace
+    move = Move(part_of, with_or_without_part)
+    results = outcomes(way, compiled(trace, move), trace, move, 10)
+    assert results == {"raises": 10}

@@ -151,6 +151,10 @@ BODIES = {
         ], []),
         add(Y),
     ],
+    "values that change places": [
+        Set([Y], [op("exp", X)]), Set([X, Y], [Y, X]), Set([Y, X], [op("mul", X, f(2.0)), Y]),
+        add(op("sub", X, Y)),
+    ],
     "a choice of values": [add(op("exp", op("select", op("gt", X, f(1.0), kind=B), X, op("neg", X))))],
     "a choice of which only one may be evaluated": [
         add(op("select", op("gt", X, f(1.0), kind=B), op("log", op("sub", X, f(1.0))), f(0.0))),
