@@ -159,7 +159,7 @@ class Axes:
             raise NotLanesError("its variable is set or read elsewhere")
         lanes = Lanes({loop.var: CONSECUTIVE})
         carried = inside & (exposed(loop.body)[0] | later)
-        for var in carried:
+        for var in sorted(carried, key=lambda var: var.name):
             if var.kind == "r" or not is_sum(loop.body, var):
                 raise NotLanesError(f"an iteration goes on from {var.name}")
             lanes.sums.add(var)

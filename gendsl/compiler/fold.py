@@ -82,6 +82,7 @@ class _Fold:
                 if fails and not statement.orelse and self._is_steady(statement.test):
                     failed |= {test}
             elif isinstance(statement, For):
+                self._shorten(statement)
                 inner = counters
                 if (
                     self.counts[statement.var] == 1
@@ -95,6 +96,14 @@ class _Fold:
                     self.body(within, counters, failed)
             result.append(statement)
         body[:] = result
+
+    def _shorten(self, loop: For) -> None:
+        """Let a loop from 0 to max(n, 0) go to n."""
+        stop = self.values.get(loop.stop, loop.stop) if isinstance(loop.stop, Var) else loop.stop
+        if isinstance(stop, Op) and stop.name == "imax" and loop.start == _ZERO and loop.step == _ONE:
+            bound, least = stop.args
+            if least == _ZERO and self._is_steady(bound):
+                loop.stop, self.changed = bound, True
 
     def _is_steady(self, expr: Expr) -> bool:
         """Whether an expression has one value wherever it is evaluated."""

@@ -662,6 +662,39 @@ Change = Callable[[Statement], Body | None]
 """What becomes of a statement, in a copy of a function; None where it stays as it is."""
 
 
+def copied_body(
+    body: Body,
+    change: Change = lambda one: None,
+    function: Callable[[Function], Function] = lambda one: one,
+) -> Body:
+    """Copies of statements, with others in place of some.
+
+    Args:
+        function: what is called in place of a function.
+    """
+    copies: Body = []
+    for one in body:
+        changed = change(one)
+        if changed is not None:
+            copies += changed
+            continue
+        one = copy.copy(one)
+        if isinstance(one, Call):
+            one.function = function(one.function)
+        elif isinstance(one, Choice):
+            one.density = function(one.density)
+            one.sampler = None if one.sampler is None else function(one.sampler)
+        for name in ("body", "then", "orelse"):
+            if hasattr(one, name):
+                setattr(one, name, copied_body(getattr(one, name), change, function))
+        for name in ("targets", "values", "items", "args"):
+            found = getattr(one, name, None)
+            if isinstance(found, list):
+                setattr(one, name, list(found))
+        copies.append(one)
+    return copies
+
+
 def copied(
     main: Function,
     suffix: str,
@@ -688,30 +721,8 @@ def copied(
             into = into or Function(f"{one.name}{suffix}", origin=one.origin, scores=one.scores)
             made[id(one)] = into
             into.parameters, into.results = list(one.parameters), list(one.results)
-            into.body = body(one.body)
+            into.body = copied_body(one.body, change, function)
         return made[id(one)]
-
-    def statement(one: Statement) -> Body:
-        changed = change(one)
-        if changed is not None:
-            return changed
-        one = copy.copy(one)
-        if isinstance(one, Call):
-            one.function = function(one.function)
-        elif isinstance(one, Choice):
-            one.density = function(one.density)
-            one.sampler = None if one.sampler is None else function(one.sampler)
-        for name in ("body", "then", "orelse"):
-            if hasattr(one, name):
-                setattr(one, name, body(getattr(one, name)))
-        for name in ("targets", "values", "items", "args"):
-            found = getattr(one, name, None)
-            if isinstance(found, list):
-                setattr(one, name, list(found))
-        return [one]
-
-    def body(statements: Body) -> Body:
-        return [new for one in statements for new in statement(one)]
 
     return function(main, into)
 

@@ -19,6 +19,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
+from gendsl.compiler.list_copies import elide_copies
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.recurrences import take_apart
 from gendsl.compiler.rewriting import LOOP
@@ -40,6 +41,11 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
     every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
         clean(function)
+    copies = elide_copies(mains, effects)
+    for function in copies:
+        clean(function)
+    if copies:
+        every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
         if fuse(function, effects):
             clean_one(function)

@@ -10,7 +10,7 @@ from gendsl.compiler.axes_facts import CONSECUTIVE, VARYING, Lanes, Path
 from gendsl.compiler.hir import Body, Expr, Function, Var
 from gendsl.compiler.llvm_lane_lists import LaneLists
 from gendsl.compiler.llvm_lane_values import VECTORS
-from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.llvm_text import OF_TEXT, TYPES
 from gendsl.compiler.llvm_vector_math import INTEGERS
 from gendsl.compiler.llvm_writer import Work
 
@@ -71,7 +71,7 @@ class LaneFunctions(LaneLists):
     def _name(self, function: Function, ranks: tuple[int, ...], lanes: Lanes) -> str:
         key = id(function), ranks
         if key not in self.names:
-            self.names[key] = f"{self.to.prefix}{function.name}_lanes{len(self.names)}"
+            self.names[key] = f"{OF_TEXT}{function.name}.lanes{len(self.names)}"
             self.waiting.append((function, ranks, lanes))
         return self.names[key]
 

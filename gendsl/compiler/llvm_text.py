@@ -10,6 +10,10 @@ from gendsl.compiler.hir import Function, Kind
 from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS, POINTERS
 from gendsl.compiler.native_draws import DECLARATIONS
 
+ENTRY = "gendsl_entry"
+"""The function that Python calls."""
+OF_TEXT = "gendsl_text_"
+"""What the names of functions of a text begin with: nothing else has a name that does."""
 TYPES = {
     "f": "double", "i": "i64", "b": "i1", "r": "ptr", "F": FLOATS, "I": INTEGERS,
     "B": INTEGERS, "R": POINTERS,

@@ -40,7 +40,6 @@ class Writer:
 
     Attributes:
         layout: where things lie in the context.
-        prefix: what the names of functions of the text begin with.
         out: the lines.
         loops: for each loop of the function, by its label, the blocks after it and of its next iteration.
         sites: the line and reason of each place where a function may fail.
@@ -51,9 +50,8 @@ class Writer:
 
     is_shared = False
 
-    def __init__(self, layout: Layout, prefix: str = "gendsl_text_") -> None:
+    def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.prefix = prefix
         self.out: list[str] = []
         self.count = 0
         self.allocas: dict[Var, str] = {}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gendsl.compiler import native_cache, native_draws, native_linear
+from gendsl.compiler.llvm_text import ENTRY
 from gendsl.compiler.native_linear import one_thread, pointer_in
 
 _LOCK = threading.Lock()
@@ -147,7 +148,7 @@ class Native:
             for one in code.objects:
                 self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
-            address = self.engine.get_function_address("gendsl_text_entry")
+            address = self.engine.get_function_address(ENTRY)
         entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
         linear = any(name.startswith(_LAPACK) for name in code.outside)
         self.entry = one_thread()(entry) if linear else entry

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Expr, Function, Var
-from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.llvm_text import ENTRY, TYPES
 from gendsl.compiler.move import RESULTS
 from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
 from gendsl.compiler.native_layout import (
@@ -27,10 +27,10 @@ class NativeSchedule:
 
     def drive(self, steps: Sequence[Function | None], before: Sequence[Function | None]) -> None:
         """The function that Python calls: it runs the schedule; the status."""
-        p, name = self.p, f"{self.p.prefix}schedule"
+        p, name = self.p, "gendsl_schedule"
         p.define(name, "", "{i32}", lambda: self._drive(steps, before))
         p.out += [
-            f"define i32 @{p.prefix}entry(ptr %ctx) {{",
+            f"define i32 @{ENTRY}(ptr %ctx) {{",
             f"  %found = call {{i32}} @{name}(ptr %ctx)",
             "  %status = extractvalue {i32} %found, 0",
             "  ret i32 %status",

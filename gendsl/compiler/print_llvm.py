@@ -24,7 +24,7 @@ from gendsl.compiler.axes import Axes
 from gendsl.compiler.hir import Body, Const, Expr, Function, Kind, Var
 from gendsl.compiler.llvm_lanes import LanesPrinter
 from gendsl.compiler.llvm_linear import DECLARATIONS, LinearPrinter
-from gendsl.compiler.llvm_text import TYPES, module, result_type
+from gendsl.compiler.llvm_text import ENTRY, OF_TEXT, TYPES, module, result_type
 from gendsl.compiler.llvm_transforms import Transforms
 from gendsl.compiler.llvm_writer import LONG, SHORT, Work
 from gendsl.compiler.native_layout import Layout, Word
@@ -303,7 +303,7 @@ class LLVMPrinter(Transforms):
 
     def symbol(self, function: Function) -> str:
         """What a function is called here."""
-        return function.symbol or f"{self.prefix}{function.name}"
+        return function.symbol or f"{OF_TEXT}{function.name}"
 
     def _declare(self, function: Function) -> None:
         """A function that other machine code has."""
@@ -352,13 +352,13 @@ class LLVMPrinter(Transforms):
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
-        self.out.append(f"define i32 @{self.prefix}entry(ptr %ctx) {{")
+        self.out.append(f"define i32 @{ENTRY}(ptr %ctx) {{")
         self.out.append("entry:")
         given = []
         for i, var in enumerate(main.parameters):
             given.append(f"{TYPES[var.kind]} {self.word(self.layout.argument_word(i), var.kind)}")
         type_ = result_type(main)
-        found = self.let(f"call {type_} @{self.prefix}{main.name}({', '.join(['ptr %ctx', *given])})")
+        found = self.let(f"call {type_} @{OF_TEXT}{main.name}({', '.join(['ptr %ctx', *given])})")
         for i, kind in enumerate(main.results):
             value = self.let(f"extractvalue {type_} {found}, {i + 1}")
             where = self.let(f"getelementptr i64, ptr %ctx, i64 {self.layout.result_word(i)}")

@@ -7,6 +7,9 @@ import pytest
 
 from gendsl import gen, normal
 from gendsl.errors import DuplicateAddressError
+from gendsl.inference import random_walk, sample
+from gendsl.testing import running_on
+from tests.compiler.closed_outcomes import outcome
 from tests.laws.modules import imported
 
 REACHING = ["dir", "eval", "exec", "globals", "locals", "super", "vars"]
@@ -151,3 +154,31 @@ def program():
 def test_another_range_may_give_a_number_twice():
     with imported(OTHER_RANGE) as module, pytest.raises(DuplicateAddressError):
         module.program().simulate((2,), rng=1)
+
+
+def entry(xs):
+    return xs[0]
+
+
+def schedule(xs):
+    return xs[-1]
+
+
+@gen
+def helpers_of_any_name(n):
+    xs = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    phi = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(entry(xs) - phi * schedule(xs), 1)
+
+
+def test_no_name_of_a_helper_is_taken_in_machine_code():
+    """That of a density has a function to begin with, that of a chain one more."""
+    assert outcome(helpers_of_any_name, (3,)) == "equal"
+    ends = []
+    for runtime in ("reference", "native"):
+        with running_on(runtime):
+            start = helpers_of_any_name.simulate((3,), rng=1)
+            run = sample(random_walk("phi", scale=0.5), start, 9, seed=2, progress=False, record=["phi"])
+            ends.append(run["phi"].tolist())
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
