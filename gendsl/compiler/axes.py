@@ -235,6 +235,8 @@ class _Settled:
                 for var in changed
                 if isinstance(var, Var) and var in outside and is_stored(function, loop, var)
             }
+        loops = [one for one in hir.walk(body) if isinstance(one, (For, Loop))]
+        self.repeated = {id(one) for inner in loops for part in hir.bodies(inner) for one in hir.walk(part)}
         self.several: dict[Var, bool] = {}
         self.given = set(function.parameters) if loop is None else {loop.var}
         self.outer = lanes.sums | lanes.collected | lanes.stored | set(function.parameters)
@@ -440,9 +442,13 @@ class _Settled:
         template, ranks = visit.template, [self.lanes.rank(index) for index in visit.indices]
         if template.number in self.axes.concerned:
             raise NotLanesError("a choice may have the address of another")
-        if self.loop is None or not ranks or any(ranks[:-1]) or ranks[-1] != CONSECUTIVE:
-            raise NotLanesError("choices whose last index does not count with the loop")
-        if not self.is_natural(visit.indices[-1]):
+        if self.loop is None or not any(ranks):
+            raise NotLanesError("one choice in each iteration")
+        is_apart = any(ranks[:-1]) or ranks[-1] != CONSECUTIVE
+        if is_apart and id(visit) in self.repeated:
+            raise NotLanesError("an inner loop makes choices of one iteration")
+        self.lanes.apart[id(visit)] = is_apart
+        if not is_apart and not self.is_natural(visit.indices[-1]):
             raise NotLanesError("choices whose last index may be negative")
         if any(target.kind == "r" for target in visit.targets):
             raise NotLanesError("choices that are arrays")

@@ -36,6 +36,7 @@ class Lanes:
         exits: the statements, by their identity, that the first lane that comes to them ends all of it with.
         resized: whether lists get other lengths that may be read as lists of lanes.
         may_be_short: whether it may run for a few iterations each time, as one inside another loop does.
+        apart: for each visit of choices, by its identity, whether they lie anywhere, not one after another.
         called: for each call, by its identity, the lanes of what is called, None for a plain call.
     """
 
@@ -52,6 +53,7 @@ class Lanes:
     exits: dict[int, list[Statement]] = field(default_factory=dict)
     resized: bool = False
     may_be_short: bool = False
+    apart: dict[int, bool] = field(default_factory=dict)
     called: dict[int, tuple[Function, tuple[int, ...], Lanes] | None] = field(default_factory=dict)
 
     def rank(self, expr: Expr) -> int:

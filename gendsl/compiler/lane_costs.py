@@ -29,7 +29,7 @@ _LANE_BY_LANE = frozenset([
 ])  # fmt: skip
 _GATHERED, _LOADED, _STORED, _SCATTERED = (0.4, 0.8), (0.4, 0.1), (0.6, 0.3), (0.4, 1.2)
 _OWN, _LOOKED_AT = (0.6, 0.7), (0.0, 1.2)
-_VISITED, _BRANCH = (1.5, 0.5), (0.2, 0.6)
+_VISITED, _VISITED_APART, _BRANCH = (1.5, 0.5), (1.5, 2.5), (0.2, 0.6)
 _INNER = 3.0
 """How often an inner loop runs."""
 _UNEVEN = 1.7
@@ -86,7 +86,7 @@ class _Saved:
                 case Fill(target=target) if rank(target) == WIDE:
                     add(_STORED)
                 case Visit():
-                    add(_VISITED)
+                    add(_VISITED_APART if self.lanes.apart[id(one)] else _VISITED)
                 case If() if id(one) in self.lanes.divergent:
                     add(_BRANCH)
                     inner = share / 2, times

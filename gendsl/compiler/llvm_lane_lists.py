@@ -9,7 +9,7 @@ from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_lane_values import COUNTING, VECTORS, LaneValues
 from gendsl.compiler.llvm_text import TAG
-from gendsl.compiler.llvm_vector_math import BITS, INTEGERS, LANES, splat
+from gendsl.compiler.llvm_vector_math import BITS, INTEGERS, LANES, POINTERS, splat
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
 from gendsl.compiler.rewriting import replaced, variables_of
 
@@ -275,7 +275,10 @@ class LaneLists(LaneValues):
     # --- choices ------------------------------------------------------------------------------------
 
     def _visit(self, visit: hir.Visit, path: Path) -> None:
-        """The values of choices whose last index counts with the lanes."""
+        """The values of choices: in one place after another if their last index counts with the lanes."""
+        if self.lanes.apart[id(visit)]:
+            self._visit_apart(visit, path)
+            return
         to, template, line = self.to, visit.template, visit.line
         place = to.words_of(template)
         given = [to.expr(index, line) for index in visit.indices[:-1]]
@@ -313,6 +316,49 @@ class LaneLists(LaneValues):
         for leaf, target in enumerate(visit.targets):
             found = self._read(to.cell(template, leaf, index), target.kind, "!7")
             self._set(target, found, path)
+
+    def _visit_apart(self, visit: hir.Visit, path: Path) -> None:
+        """The values of choices that lie anywhere: what lanes visit is noted for one after another, so that
+        it is found if two of them come to one choice.
+        """
+        to, template, line = self.to, visit.template, visit.line
+        place, index = to.words_of(template), ""
+        for axis, expr in enumerate(visit.indices):
+            at, capacity = self.vector(expr, line), self._spread(to.word(place.capacity(axis)), "i")
+            outside = self._let(f"icmp uge {INTEGERS} {at}, {capacity}")
+            self._fail_if(outside, "a choice that is not given", line)
+            if index:
+                at = self._let(f"add {INTEGERS} {self._let(f'mul {INTEGERS} {index}, {capacity}')}, {at}")
+            index = at
+
+        def without(which: int, stamp: str) -> str:
+            places = self._places(to.word(place.stamps(which), "r"), index)
+            found = self.gathered(places, "i", self._bits(self.mask()), "!6")
+            return self._where(self._let(f"icmp ne {INTEGERS} {found}, {self._spread(stamp, 'i')}"))
+
+        current = to.word(Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT)
+        missing = without(TemplateWords.CURRENT, current)
+        look, go = to.label("look"), to.label("visit")
+        to.add(f"br i1 {self._any(missing)}, label %{look}, label %{go}")
+        to.start(look)
+        none = self._let(f"and {INTEGERS} {missing}, {without(TemplateWords.WRITTEN, to.now())}")
+        to.fail_if(self._any(none), "a choice that is not given", line)
+        to.add(f"br label %{go}")
+        to.start(go)
+        now = to.now()
+        visited = self._places(to.word(place.stamps(TemplateWords.VISITED), "r"), index)
+        with self._lanes_of(self.mask()) as lane:
+            where = self._let(f"extractelement {POINTERS} {visited}, i64 {lane}")
+            before = self._let(f"load i64, ptr {where}, align 8, !tbaa !6")
+            again = self._let(f"icmp eq i64 {before}, {now}")
+            to.fail_if(again, "a choice that is made twice", line)
+            to.add(f"store i64 {now}, ptr {where}, align 8, !tbaa !6")
+        if template.calls is None:
+            word = Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED
+            to.set_word(word, self._let(f"add i64 {to.word(word)}, {self._active_count()}"))
+        for leaf, target in enumerate(visit.targets):
+            places = self._places(to.word(place.column(leaf), "r"), index)
+            self._set(target, self.gathered(places, target.kind, self._bits(self.mask()), "!7"), path)
 
     def _stamps(self, template: object, which: int, index: str) -> tuple[str, str]:
         stamps = self.to.word(self.to.words_of(template).stamps(which), "r")

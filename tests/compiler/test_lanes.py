@@ -17,6 +17,7 @@ from gendsl import (
     mixture,
     normal,
     poisson,
+    select,
     student_t,
     uniform,
     uniform_discrete,
@@ -25,6 +26,8 @@ from gendsl.compiler import axes, llvm_vector_math, native
 from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.hir import For
 from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS, LANES
+from gendsl.inference import cycle, mh, sample, single_site
+from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import NATIVE, outcome
 from tests.compiler.lanes_programs import ByMachine, RandomLanes, agree, arguments
 
@@ -515,6 +518,87 @@ def test_an_address_that_is_used_twice(always):
     choices = {("y", i): 0.5 for i in range(12)}
     assert loops(twice, (11,))[0] == 1
     assert all(isinstance(one, str) for one in assessed(twice, (11,), choices))
+
+
+# --- choices that lie anywhere ----------------------------------------------------------------------
+
+PLACES = [3, 17, 0, 8, 2, 11, 5, 13, 30, 1, 21, 19, 4, 7, 40, 6, 9, 12, 35]
+EDGES = [(i * 7 % 5, i * 3 % 11) for i in range(LANES * 2 + 3)]
+
+
+@gen
+def anywhere(places):
+    """Choices whose indices are looked up, some of them in some iterations alone."""
+    a = ~normal(0, 1)
+    for i in places:
+        y = ("y", i) @ ~normal(math.exp(-a * i / 50), 1)
+        if y > 0.3:
+            ("on", 2 * i + 1) @ ~bernoulli(math.exp(-y * y))
+
+
+@gen
+def of_edges(edges):
+    a = ~normal(0, 1)
+    for i, j in edges:
+        ("edge", i, j) @ ~normal(math.exp(-a * abs(i - j)), 1)
+
+
+@gen
+def of_groups(groups):
+    """The inner loop is the one over data, though both look their indices up."""
+    a = ~normal(0, 1)
+    for name, members in groups:
+        b = ("b", name) @ ~normal(a, 1)
+        for i in members:
+            ("y", i) @ ~gamma(math.exp(b), 1)
+
+
+MEMBERS = [(2, PLACES[:9]), (0, PLACES[9:]), (5, [22, 24])]
+
+
+@pytest.mark.parametrize(
+    ("program", "args"), [(anywhere, (PLACES,)), (of_edges, (EDGES,)), (of_groups, (MEMBERS,))]
+)
+def test_choices_that_lie_anywhere(program, args, always):
+    count, reasons = loops(program, args)
+    assert count == 1, reasons
+    for seed in range(1, 6):
+        assert outcome(program, args, rng=seed) == "equal"
+
+
+@pytest.mark.parametrize("size", range(2 * LANES + 2))
+def test_any_number_of_choices_that_lie_anywhere(size, always):
+    assert outcome(anywhere, (PLACES[:size],)) == "equal"
+
+
+@pytest.mark.parametrize("at", [0, 5, LANES, len(PLACES) - 1])
+def test_one_that_is_missing_twice_or_impossible(at, always):
+    choices = {("y", i): -0.5 for i in PLACES} | {"a": 0.1}
+    less = {path: value for path, value in choices.items() if path != ("y", PLACES[at])}
+    assert assessed(anywhere, (PLACES,), less)[1] == "FailedText"
+    for again in (0, LANES - 1, LANES + 2):
+        if again != at:
+            places = list(PLACES)
+            places[at] = places[again]
+            assert assessed(anywhere, (places,), choices)[1] == "FailedText"
+    assert assessed(anywhere, ([*PLACES[:at], -1],), choices)[1] == "FailedText"
+    positive = {("y", i): 0.5 for _, members in MEMBERS for i in members} | {("b", n): 0.1 for n in (0, 2, 5)}
+    one = MEMBERS[1][1][at % 10]
+    reference, machine = assessed(of_groups, (MEMBERS,), {**positive, "a": 0.2, ("y", one): -1.0})
+    assert reference == machine == -math.inf
+
+
+def test_steps_that_write_choices_that_lie_anywhere(always):
+    start = anywhere.simulate((PLACES,), rng=2)
+    kernel = cycle(single_site(select("y", "on")), mh(select("a")))
+    found = []
+    for runtime in ("reference", "native"):
+        with running_on(runtime):
+            run = sample(kernel, start, 60, seed=4, progress=False)
+            found.append([dict(trace.choices) for trace in run.traces])
+    for reference, machine in zip(*found, strict=True):
+        assert machine == pytest.approx(reference, rel=1e-9)
+    assert len({len(one) for one in found[0]}) > 1
 
 
 # --- which loops -------------------------------------------------------------------------------------
