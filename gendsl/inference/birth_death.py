@@ -41,6 +41,7 @@ from gendsl.inference.components import (
     Place,
     as_namespaces,
     as_number,
+    as_order,
     as_others,
     chance_of_more,
     check_probability,
@@ -76,7 +77,7 @@ class _Move:
     number: Number
     birth: Callable[[Any], Any]
     insert: Insert
-    order: Path
+    order: tuple[Path, Path]
     vectors: dict[Path, tuple[MapEntries, MapEntries] | None]
     allocations: Path | None
 
@@ -113,14 +114,15 @@ class _Move:
 
     def firsts_of_equals(self, trace: ReferenceTrace, k: int) -> list[int]:
         """The components that a birth would put where they are: before any that are equal in order."""
-        keys = [trace[(*self.order, j)] for j in range(k)]
+        before, after = self.order
+        keys = [trace[(*before, j, *after)] for j in range(k)]
         firsts = [j for j in range(k) if not j or keys[j - 1] < keys[j]]
         if len(firsts) == k:
             return firsts
         if any(keys[j] < keys[j - 1] for j in range(1, k)):
             raise KernelError(
                 f'birth_death with insert="sorted" met components that are not in increasing order: {keys}',
-                address=self.order,
+                address=(*before, *after),
                 fix="the model must make them in this order; where they come in any, leave `insert` out",
             )
         return firsts
@@ -162,8 +164,9 @@ def birth_death(
         insert: "swap" puts the new component at a uniformly random place and the one that was there at the
             end, so that at most two components move; "shift" moves all beyond the place up by one; "last"
             puts it at the end, and lets only the last one die; "sorted" keeps components in increasing order
-            of the choice under `order` (the first namespace if not given), as the model must make them; of
-            equal ones, which a discrete choice can have, the first may die.
+            of the choice under `order` (the first namespace if not given; `("peak", "centre")` for choices at
+            ("peak", j, "centre")), as the model must make them; of equal ones, which a discrete choice can
+            have, the first may die.
         vectors: for each vector with one entry per component, how the entries of the others change: a pair of
             functions `(grow, shrink)`, or None where they stay. The new entry is the proposal's choice of the
             same address; grow(entries, new) gives those of the others after a birth, shrink(entries, old) is
@@ -212,7 +215,7 @@ def birth_death(
         as_number("birth_death", number, least, most),
         check_probability("birth_death", "birth", birth),
         insert,
-        spaces[0] if order is None else as_path(order),
+        as_order(spaces[0] if order is None else order, spaces),
         entries,
         None if allocations is None else as_path(allocations),
     )
@@ -311,8 +314,9 @@ def _transform(
             return int(read(aux_in["place"], discrete))
         if insert == "last":
             return k
-        new = read(aux_in[("new", *move.order)])
-        return bisect_left([read(model_in[(*move.order, j)]) for j in range(k)], new)
+        before, after = move.order
+        new = read(aux_in[("new", *before, *after)])
+        return bisect_left([read(model_in[(*before, j, *after)]) for j in range(k)], new)
 
     def refuse(path: Path) -> KernelError:
         return _no_part(path, namespaces, proposal)

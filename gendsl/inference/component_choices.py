@@ -158,7 +158,9 @@ class _Named(dict[Any, Any]):
         self.what, self.fix = what, fix
 
     def __missing__(self, key: Any) -> Any:
-        raise KernelError(f"{self.what} has no {key!r}, but {sorted(self, key=repr)!r}", fix=self.fix)
+        near = [one for one in self if isinstance(one, tuple) and one[-1] == key]
+        fix = f"write its whole address, {near[0]!r}" if len(near) == 1 else self.fix
+        raise KernelError(f"{self.what} has no {key!r}, but {sorted(self, key=repr)!r}", fix=fix)
 
 
 def named_values(pairs: Iterable[tuple[Any, Any]], what: str, fix: str) -> Values:

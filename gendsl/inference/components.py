@@ -215,6 +215,17 @@ def as_namespaces(move: str, namespaces: tuple[Any, ...]) -> tuple[Path, ...]:
     return paths
 
 
+def as_order(order: Any, spaces: tuple[Path, ...]) -> tuple[Path, Path]:
+    """The address of the choice that components are ordered by: before the component's number, and after it.
+
+    Args:
+        order: its address without the number: a namespace, or a choice below one of `spaces`.
+    """
+    path = as_path(order)
+    above = max((space for space in spaces if path[: len(space)] == space), key=len, default=path)
+    return above, path[len(above) :]
+
+
 def check_probability(move: str, name: str, value: Any) -> Callable[[Any], Any]:
     """A function of the trace that gives a probability, from such a function or a number."""
     if callable(value):

@@ -44,6 +44,7 @@ from gendsl.inference.components import (
     Place,
     as_namespaces,
     as_number,
+    as_order,
     as_others,
     chance_of_more,
     check_probability,
@@ -157,7 +158,7 @@ class _Move:
     number: Number
     chance: Callable[[Any], Any]
     adjacent: bool
-    order: Path | None
+    order: tuple[Path, Path] | None
     ordered: bool
     vectors: tuple[Path, ...]
     allocations: Path | None
@@ -171,8 +172,8 @@ class _Move:
         """The pairs of components that a trace lets merge."""
         keys = None
         if self.order is not None:
-            order = self.order
-            keys = [trace[(*order, j)] for j in range(k)]
+            before, after = self.order
+            keys = [trace[(*before, j, *after)] for j in range(k)]
         return pair_of_components(keys, k, self.adjacent)
 
     def may_merge(self, trace: ReferenceTrace, k: int) -> bool:
@@ -227,9 +228,10 @@ def split_merge(
         split: the probability of proposing a split where both ways are open, or a function of the trace.
         pairs: the pair that merges: any, or one of components adjacent in `order`. A split into two that are
             not adjacent is rejected, since no merge undoes it.
-        order: the namespace of the choice that components are ordered by: `first` is then the lower one. If
-            not given, `first` and `second` are any two, in random order, and the bijection must do for both
-            (u of either sign, say).
+        order: the address without j of the choice that components are ordered by (`"mu"` for ("mu", j),
+            `("peak", "centre")` for ("peak", j, "centre")): `first` is then the lower one. If not given,
+            `first` and `second` are any two, in random order, and the bijection must do for both (u of either
+            sign, say).
         ordered: whether the model itself numbers its components in this order. The second of two new
             components then follows the first, and all beyond move up; if not, it goes to a uniformly random
             place, and the component that was there to the end.
@@ -289,7 +291,7 @@ def split_merge(
         as_number("split_merge", number, least, most),
         check_probability("split_merge", "split", split),
         pairs == "adjacent",
-        None if order is None else as_path(order),
+        None if order is None else as_order(order, spaces),
         ordered,
         tuple(map(as_path, vectors)),
         None if allocations is None else as_path(allocations),

@@ -252,6 +252,26 @@ def test_exact_where_components_are_sorted():
     assert (found.matrix > 0).sum(axis=1).min() >= 4
 
 
+@gen
+def sorted_parts():
+    k = ~uniform_discrete(1, 3)
+    low = -1
+    for j in range(k):
+        low = ("part", j, "level") @ ~uniform_discrete(low + 1, max(low + 1, 5 - (k - 1 - j)))
+    x = ~bernoulli((1 + low) / 7)
+
+
+@gen
+def part_between(trace):
+    ("part", "level") @ ~uniform_discrete(0, 5)
+
+
+def test_exact_where_components_are_sorted_by_a_choice_below_a_namespace():
+    kernel = birth_death("part", insert="sorted", order=("part", "level"), propose=part_between)
+    found = assert_exact(kernel, sorted_parts)
+    assert len(found.traces) == 2 * (6 + 15 + 20)
+
+
 def test_exact_where_sorted_components_can_be_equal():
     kernel = birth_death("level", insert="sorted", propose=level_between)
     found = assert_exact(kernel, levels_with_ties)

@@ -201,6 +201,39 @@ def test_exact_where_components_are_sorted():
     assert found.matrix[np.ix_(sizes == 3, sizes == 2)].sum() > 1.0
 
 
+@gen
+def nested_levels():
+    k = ~uniform_discrete(1, 3)
+    level = [("part", j, "level") @ ~categorical([0.2, 0.5, 0.3]) for j in range(k)]
+    x = ~bernoulli((1 + level[0] + 2 * level[-1]) / 8)
+
+
+@gen
+def nested_step_up(trace, component):
+    step = ~uniform_discrete(0, 2 - trace["part", component, "level"])
+
+
+LEVEL = "part", "level"
+NESTED = (
+    lambda one, u: ({LEVEL: one[LEVEL]}, {LEVEL: one[LEVEL] + u["step"]}),
+    lambda first, second: ({LEVEL: first[LEVEL]}, {"step": second[LEVEL] - first[LEVEL]}),
+)
+
+
+def test_exact_where_the_order_is_that_of_a_choice_below_a_namespace():
+    kernel = split_merge("part", bijection=NESTED, auxiliary=nested_step_up, order=LEVEL, pairs="adjacent")
+    found = assert_exact(kernel, nested_levels, (), {"x": True})
+    sizes = np.array([trace["k"] for trace in found.traces])
+    assert found.matrix[np.ix_(sizes == 1, sizes == 2)].sum() > 1.0
+
+
+def test_a_choice_below_a_namespace_is_named_whole():
+    kernel = split_merge("part", bijection=LEVELS, auxiliary=nested_step_up)
+    with pytest.raises(errors.KernelError, match="a component has no 'level'") as caught:
+        run(kernel, nested_levels)
+    assert caught.value.fix == "write its whole address, ('part', 'level')"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "args", "allocate"),
