@@ -34,8 +34,9 @@ A_STEP = 50
 """What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
 
 LEAST_WORK = 100_000
-"""The least work of a chain that is worth compiling: steps x (A_STEP + choices). Today's runtime takes about
-as long for it as compiling takes."""
+"""The least work of a chain that is worth compiling: steps x (A_STEP + choices), and A_STEP more for each
+choice but the first that a step updates in turn. Today's runtime takes about as long for it as compiling
+takes."""
 
 LEAST_WORK_OF_TEXT = 1_000_000
 """The same of one that is to run as Python text, which saves a part of the time of today's runtime."""
@@ -127,7 +128,7 @@ def decide(
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
             if _takes_longer(flat, trace, choices):
                 return Decision(None, FEW_DEPEND)
-            work = steps * flat.moves * (A_STEP + choices)
+            work = steps * (flat.moves * (A_STEP + choices) + A_STEP * _updates_in_turn(flat, trace))
             if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
             if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
@@ -281,6 +282,16 @@ def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
         return FEW_DEPEND
     most = len(changed) if closed.writes_in_loops else 1
     return FEW_DEPEND if singly > ONE_BY_ONE * (MOST_SINGLY / ONE_BY_ONE + most * dependents) else None
+
+
+def _updates_in_turn(flat: Flat, trace: Any) -> float:
+    """How many choices a step updates one after another, but for the first of each kernel."""
+    more = 0.0
+    for part, often in zip(flat.parts, flat.often, strict=True):
+        for move in moves_within(part):
+            if isinstance(move, Updating):
+                more += often * max(len(_selected(move, trace)) - 1, 0)
+    return more
 
 
 def _has_columns(program: GenFunction) -> bool:

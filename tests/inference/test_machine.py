@@ -45,6 +45,7 @@ from gendsl.errors import (
 from gendsl.inference import (
     Kernel,
     cycle,
+    gibbs,
     independent,
     involutive,
     kept_kernels,
@@ -420,6 +421,24 @@ def test_short_chains_are_not_compiled():
     found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
     assert found.reason == "so few steps take less time than compiling them"
+
+
+@gen
+def colours(n):
+    z = [("z", i) @ ~uniform_discrete(0, 2) for i in range(n)]
+    for i in range(n):
+        for j in range(i):
+            ("edge", i, j) @ ~bernoulli(0.6 if z[i] == z[j] else 0.2)
+
+
+@needs_llvm
+def test_a_step_that_updates_many_choices_is_more_work():
+    observed = {("edge", i, j): (i + j) % 3 == 0 for i in range(12) for j in range(i)}
+    trace, rng = colours.generate((12,), observed, rng=1).trace, np.random.default_rng(1)
+    read_ = {"z": AtAddress("z")}
+    steps = policy.LEAST_WORK // (policy.A_STEP * 12)
+    assert policy.decide(gibbs("z"), trace, rng, steps, 1, read_).machine is not None
+    assert policy.decide(gibbs("z", scan="random"), trace, rng, steps, 1, read_).machine is None
 
 
 @needs_llvm
