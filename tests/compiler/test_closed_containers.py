@@ -306,3 +306,20 @@ def test_data_of_several_types_keep_them():
     assert closed.assess_python((rows,), dict(trace.choices.items())) == pytest.approx(trace.log_prob)
     assert all(isinstance(text, str) for text in closed.lowered.facts.texts)
     assert outcome(rows_of_several_types, (rows,)) == "equal"
+
+
+@gen
+def stepping_by_zero(n):
+    a = ~normal(0, 1)
+    z = ~normal(sum([a, 1.0, 2.0][0:n:0]), 1)
+
+
+@gen
+def array_stepping_by_zero(n):
+    a = ~normal(0, 1)
+    z = ~normal(np.arange(n)[::0].sum() + a, 1)
+
+
+@pytest.mark.parametrize("model", [stepping_by_zero, array_stepping_by_zero])
+def test_slices_with_a_step_of_zero_are_none(model):
+    raises_everywhere(model, (3,), {"a": 0.5, "z": 0.5})

@@ -159,3 +159,18 @@ def grown_meanwhile(n):
 @pytest.mark.parametrize("rng", range(6))
 def test_tuples_of_lists_made_item_by_item(program, rng):
     assert outcome(program, (4,), rng=rng) == "equal"
+
+
+@gen
+def list_with_a_list_or_tuple(n):
+    a = ~normal(0, 1)
+    one = [0.0 for i in range(n)]
+    two = [1.0 for i in range(n)]
+    three = tuple(float(i) for i in range(n))
+    mixed = two if a > 9 else three
+    more = one if a > 9 else mixed
+    z = ~normal(1.0 * isinstance(one, tuple) + 2.0 * isinstance(more, list) + 4 * isinstance(mixed, list), 1)
+
+
+def test_what_is_either_stays_so_where_more_may_be_it():
+    assert outcome(list_with_a_list_or_tuple, (3,)).startswith(("equal", "refused"))
