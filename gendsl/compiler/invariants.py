@@ -21,6 +21,7 @@ from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.list_copies import elide_copies
 from gendsl.compiler.meetings import Meeting
+from gendsl.compiler.peel import peel
 from gendsl.compiler.recurrences import take_apart
 from gendsl.compiler.rewriting import LOOP
 from gendsl.compiler.short_lists import clean
@@ -48,6 +49,8 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
         every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
         if fuse(function, effects):
+            clean_one(function)
+        if not function.symbol and peel(function, effects):
             clean_one(function)
     move_out(mains)
     take_apart(mains, meetings)

@@ -60,7 +60,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.list_uses import ListUses
 from gendsl.compiler.meetings import Meeting
-from gendsl.compiler.rewriting import WORTH, cost_of, replaced, rewrite, variables_of
+from gendsl.compiler.rewriting import WORTH, cost_of, rename, substitute, variables_of
 from gendsl.compiler.staging import Names
 from gendsl.compiler.text_effects import CHANGES, PURE, changed_by, left_by, made_by, read_by
 
@@ -230,7 +230,7 @@ class _Apart:
         self.surely = surely_set(function.body, loop) | set(function.parameters)
         self.starts: dict[Var, Expr] = {}
         self.carried, self.last = set(carried), last
-        self.body = _copied(loop.body)
+        self.body = hir.copied_body(loop.body)
         for one in hir.walk(self.body):
             if isinstance(one, Call):
                 does = axes.effects.of(one.function)
@@ -291,7 +291,7 @@ class _Apart:
         for one in self.body:
             if isinstance(one, Set):
                 _keep(one, lambda var: var not in flags)
-        _rename(self.body, named)
+        rename(self.body, named)
         self.body = [*begins, *self.body]
         self.carried -= set(flags)
         return {named[var]: value for var, value in flags.items()}
@@ -302,7 +302,7 @@ class _Apart:
             raise _NotApartError
         own, layout = Var(self.names.new(var.name), var.kind), (var.kind,)
         kept = Var(self.names.new(f"{var.name}_in_turn"), "r")
-        _rename(self.second.body, {var: own})
+        rename(self.second.body, {var: own})
         self.before.append(New(kept, layout, []))
         self.second.body.append(Append(kept, layout, (own,)))
         self.after.append(self._if_entered(Load([var], kept, layout, _LAST)))
@@ -399,7 +399,7 @@ class _Apart:
         """Let a statement of the first iteration read what variables are before the loop."""
         if is_first:
             read = _in_order((read_by(statement) & self.carried) - done)
-            rewrite(statement, _replacing({var: self._start_of(var) for var in read}))
+            substitute(statement, {var: self._start_of(var) for var in read})
 
     # --- the two loops ----------------------------------------------------------------------------
 
@@ -492,7 +492,7 @@ class _Apart:
         loop = self.loop
         own = {loop.var, *(var for one in hir.walk(body) for var in hir.targets(one))}
         named = {var: Var(self.names.new(f"{var.name}_ahead"), var.kind) for var in _in_order(own)}
-        _rename(body, named)
+        rename(body, named)
         labels = [one.label for one in hir.walk(self.function.body) if isinstance(one, _LABELLED)]
         return For(named[loop.var], loop.start, loop.stop, loop.step, body, 1 + max(labels), line=loop.line)
 
@@ -685,37 +685,14 @@ def _keep(one: Set, is_kept: Callable[[Var], bool]) -> None:
     one.targets, one.values = [var for var, _ in pairs], [value for _, value in pairs]
 
 
-def _copied(body: Body) -> Body:
-    """A copy of statements, and of those inside them."""
-    return _changed([copy.copy(one) for one in body], lambda one: None, copied=True)
-
-
-def _changed(body: Body, change: Callable[[Statement], Body | None], *, copied: bool = False) -> Body:
+def _changed(body: Body, change: Callable[[Statement], Body | None]) -> Body:
     """Statements with others in place of some; what is inside of them comes first."""
     result: Body = []
     for one in body:
         for name in ("body", "then", "orelse"):
             inner = getattr(one, name, None)
             if inner is not None:
-                inner = [copy.copy(each) for each in inner] if copied else inner
-                setattr(one, name, _changed(inner, change, copied=copied))
+                setattr(one, name, _changed(inner, change))
         made = change(one)
         result += [one] if made is None else made
     return result
-
-
-def _replacing(values: Mapping[Var, Expr]) -> Callable[[Expr], Expr]:
-    return lambda expr: replaced(expr, values)
-
-
-def _rename(body: Body, named: Mapping[Var, Var]) -> None:
-    """Give variables other names."""
-    for one in hir.walk(body):
-        rewrite(one, _replacing(named))
-        found = [named.get(var, var) for var in hir.targets(one)]
-        if isinstance(one, For):
-            (one.var,) = found
-        elif hasattr(one, "targets"):
-            one.targets = found
-        elif hasattr(one, "target"):
-            (one.target,) = found

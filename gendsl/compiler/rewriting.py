@@ -161,3 +161,16 @@ def variables_of(*exprs: Expr) -> set[Var]:
         elif kind is Op:
             left += expr.args  # type: ignore[union-attr]
     return found
+
+
+def rename(body: hir.Body, named: Mapping[Var, Var]) -> None:
+    """Give variables of statements other names."""
+    for one in hir.walk(body):
+        substitute(one, named)
+        found = [named.get(var, var) for var in hir.targets(one)]
+        if isinstance(one, For):
+            (one.var,) = found
+        elif hasattr(one, "targets"):
+            one.targets = found
+        elif hasattr(one, "target"):
+            (one.target,) = found
