@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gendsl import gen, normal, sample
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.moves import REPEAT, RUN, NotClosed, Picked, Several
@@ -13,6 +14,7 @@ from gendsl.compiler.picking import log_share, picked
 from gendsl.inference import cycle, involutive, mh, mixture, repeat
 from gendsl.inference.moves import flattened
 from gendsl.selection import select
+from gendsl.testing import running_on, runtimes
 from tests.compiler.test_closed_move import grown_or_shrunk, more_or_fewer, rescaled, shares
 from tests.compiler.test_closed_move import start as groups_start
 from tests.inference.test_machine import by_number, jump, move, start, weighed_start
@@ -189,3 +191,42 @@ def test_one_kernel_has_one_text():
     for line in ("def by_number(", "before = state.save()", "state.take_back()", "state.go_back(before)"):
         assert closed.text.count(line) == 1
     assert closed.text.count("def step_shifted(") == 1
+
+
+def counted(run):
+    return {name: (one.proposed, one.accepted, one.weighed) for name, one in run.chains[0].acceptance.items()}
+
+
+@pytest.mark.parametrize("name", ["function", "either", "several"])
+def test_each_kernel_of_a_mixture_has_its_own_counts(name):
+    first, kernel = CASES[name]
+    runs = []
+    for runtime in ("reference", "native", "python"):
+        with running_on(runtime):
+            runs.append(sample(kernel, first(), 300, seed=3, progress=False))
+    expected, *others = map(counted, runs)
+    assert len({found[:2] for found in expected.values()}) > 1  # or a wrong row could not be told
+    for found in others:
+        assert found == expected
+
+
+@gen
+def a_needle():
+    x = ~normal(0, 1)
+    y = ~normal(x, 1e-3)
+
+
+@gen
+def anew(trace):
+    x = ~normal(0, 1)
+
+
+@pytest.mark.parametrize("runtime", runtimes())
+def test_a_ratio_beyond_what_a_float_holds_is_a_step_that_is_made(runtime):
+    """From log densities of about -10^11 the first proposal is accepted with a log ratio of as much."""
+    with running_on(runtime):
+        trace = a_needle.generate((), {"y": 0.0}, rng=1).trace.update({"x": 40.0}).trace
+        run = sample(mh(anew), trace, 20, seed=2, progress=False, record=["x"])
+    assert abs(run["x"][0]) < 5
+    ((proposed, accepted, _),) = counted(run).values()
+    assert proposed == 20 and accepted >= 1
