@@ -145,6 +145,8 @@ class _Fold:
                     return expr if may_raise(other) else chosen
                 if repr(args[1]) == repr(args[2]) and not may_raise(args[0]):
                     return args[1]
+            case "eq" | "ne" | "lt" | "le" | "gt" | "ge" if all(isinstance(arg, Const) for arg in args):
+                return _decided(expr)
             case "eq" | "ne" | "lt" | "le" | "gt" | "ge" if args[0].kind == "i":
                 return self._compared(expr, counters)
         return expr
@@ -165,11 +167,6 @@ class _Fold:
         one, other = expr.args
         if one == other and not may_raise(one):
             return _SAME[expr.name]
-        if isinstance(one, Const) and isinstance(other, Const):
-            assert isinstance(one.value, int) and isinstance(other.value, int)
-            x, y = one.value, other.value
-            found = {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
-            return TRUE if found[expr.name] else FALSE
         loop = counters.get(one) if isinstance(one, Var) else None
         if loop is not None and expr.name in ("lt", "ge"):
             if isinstance(other, Const) and isinstance(other.value, int) and other.value <= 0:
@@ -191,6 +188,15 @@ class _Fold:
             and self._is_steady(value)
             and loop.start == _ZERO
         )
+
+
+def _decided(expr: Op) -> Expr:
+    """What a comparison of two numbers that are known comes to."""
+    x, y = (arg.value for arg in expr.args if isinstance(arg, Const))
+    if x is None or y is None:
+        return expr
+    found = {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
+    return TRUE if found[expr.name] else FALSE
 
 
 def _choice_of(statement: If) -> Set | None:

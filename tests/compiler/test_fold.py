@@ -124,3 +124,11 @@ def test_a_branch_between_two_values_that_cost_nothing_is_an_expression():
 @pytest.mark.parametrize("value", [QUOTIENT, op("log", X, kind="f"), op("exp", X, kind="f")])
 def test_what_may_fail_or_costs_something_is_computed_where_it_is_needed(value):
     assert isinstance(branch(then=value, orelse=Y), If)
+
+
+@pytest.mark.parametrize("x", [-1.5, -0.0, 0.0, 2.5, float("inf"), float("nan")])
+@pytest.mark.parametrize("y", [0.0, 2.5, float("nan")])
+def test_floats_that_are_known_are_compared_as_python_does(x, y):
+    expected = {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
+    for name, value in expected.items():
+        assert folded(test(name, Const(x, "f"), Const(y, "f"))) == (TRUE if value else FALSE)
