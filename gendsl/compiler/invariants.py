@@ -21,6 +21,7 @@ from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.list_copies import elide_copies
 from gendsl.compiler.meetings import Meeting
+from gendsl.compiler.memoise import memoise
 from gendsl.compiler.peel import peel
 from gendsl.compiler.recurrences import take_apart
 from gendsl.compiler.rewriting import LOOP
@@ -33,7 +34,8 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
     """Clean functions, and all that they call.
 
     Then loops are merged that one list after another goes through, what is the same in all iterations is
-    taken out of loops, and loops that go on from their last iteration are taken apart.
+    taken out of loops, what is the same for each index in lists is computed once for it, and loops that go on
+    from their last iteration are taken apart.
 
     Args:
         meetings: where a choice of one template may have the address of one of another.
@@ -53,6 +55,7 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
         if not function.symbol and peel(function, effects):
             clean_one(function)
     move_out(mains)
+    memoise(mains)
     take_apart(mains, meetings)
 
 

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from gendsl.compiler import hir
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.hir import Body, Const, Expr, Function, Kind, Var
+from gendsl.compiler.list_uses import list_of
 from gendsl.compiler.llvm_lanes import LanesPrinter
 from gendsl.compiler.llvm_linear import DECLARATIONS, LinearPrinter
 from gendsl.compiler.llvm_text import ENTRY, OF_TEXT, TYPES, module, result_type
@@ -29,6 +30,7 @@ from gendsl.compiler.llvm_transforms import Transforms
 from gendsl.compiler.llvm_writer import LONG, SHORT, Work
 from gendsl.compiler.native_layout import Layout, Word
 from gendsl.compiler.native_schedule import NativeSchedule
+from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.types import leaves
 
 
@@ -43,14 +45,22 @@ def keeps_references(function: Function, known: dict[int, bool]) -> bool:
 def _keeps(body: Body, known: dict[int, bool]) -> bool:
     """Whether statements may let what lives longer than they do refer to what they make."""
     made: set[Var] = set()
+    named: set[Var] = set()
     for statement in hir.walk(body):
         if isinstance(statement, (hir.New, hir.Fill)):
             made.add(statement.target)
+        else:
+            named.update(var for var in hir.targets(statement) if var.kind == "r")
+        own, exprs = list_of(statement), list(hir.expressions(statement))
+        named |= variables_of(*(exprs if own is None else exprs[1:]))
+    alone = made - named  # so that what these hold lives no longer than they do
     for statement in hir.walk(body):
         match statement:
             case hir.Append(list=ref) if ref not in made:
                 return True
-            case hir.Append(layout=layout) | hir.Store(layout=layout) if "r" in layout:
+            case hir.Append(layout=layout) if "r" in layout:
+                return True
+            case hir.Store(list=ref, layout=layout) if "r" in layout and ref not in alone:
                 return True
             case hir.Keep(values=values) | hir.Redraw(values=values) | hir.Write(values=values) if any(
                 v.kind == "r" for v in values

@@ -270,6 +270,10 @@ class TextEffects:
         """Whether a function, or one that it calls, has loops or makes lists."""
         return self._has(function, "loops", lambda one: isinstance(one, (For, Loop, New, Fill)))
 
+    def makes_lists(self, function: Function) -> bool:
+        """Whether a function, or one that it calls, makes lists."""
+        return self._has(function, "lists", lambda one: isinstance(one, (New, Fill)))
+
     def looks_outside(self, function: Function) -> bool:
         """Whether a function looks at something that is given from outside, or a choice that stays."""
         return self._has(function, "outside", self._looks_outside)
