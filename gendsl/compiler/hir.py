@@ -670,6 +670,7 @@ def copied_body(
     """Copies of statements, with others in place of some.
 
     Args:
+        change: what becomes of a statement.
         function: what is called in place of a function.
     """
     copies: Body = []

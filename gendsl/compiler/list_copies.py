@@ -9,8 +9,8 @@
 
 So parameters that a distribution checks and keeps are read where they are. Both lists must stay as they are
 from where the copy is made to where it was last read, and it must only be read: by the statements that follow
-in the same body, and by functions that they call. A function that does nothing else
-with a copy of what it is given than to return it leaves that to what calls it.
+in the same body, and by functions that they call. A function that does nothing else with a copy of what it is
+given than to return it leaves that to what calls it.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ class _Elision:
         returned: the functions that return copies, by their identities.
         clones: functions that are given a view in place of a list, by what they are clones of.
         changed: the functions that are others now.
+        asked: the functions and parameters of which it is just asked whether they only are read.
     """
 
     def __init__(self, effects: TextEffects) -> None:
@@ -106,6 +107,7 @@ class _Elision:
         self.returned: dict[int, _Returned] = {}
         self.clones: dict[tuple[int, int, Expr], Function] = {}
         self.changed: list[Function] = []
+        self.asked: set[tuple[int, int]] = set()
 
     def all_of(self, mains: Sequence[Function]) -> list[Function]:
         every = {id(one): one for main in mains for one in hir.functions(main)}
@@ -195,9 +197,15 @@ class _Elision:
         """Whether a function does nothing with a list that it is given but read it."""
         if function.symbol or function.linear is not None:
             return False
+        asked = id(function), position
+        if asked in self.asked:  # it calls itself, and does no more with the list than its other statements
+            return True
+        self.asked.add(asked)
         ref = function.parameters[position]
         uses = ListUses(function)
-        return uses.sets[ref] == 1 and all(self._only_reads(one, ref) for one in uses.reads[ref])
+        found = uses.sets[ref] == 1 and all(self._only_reads(one, ref) for one in uses.reads[ref])
+        self.asked.discard(asked)
+        return found
 
     def _may_change(self, statements: Body, layout: tuple[Kind, ...]) -> bool:
         """Whether statements may change a list that they have not made themselves."""

@@ -87,7 +87,7 @@ def _is_worth(loop: For, first: Iterations, later: Iterations, effects: TextEffe
         for expr in hir.expressions(one):
             selects = [part for part in hir.parts(expr) if isinstance(part, Op) and part.name == "select"]
             known = [(part, is_new(part.args[0])) for part in selects]
-            chosen = [part.args[1 if first else 2] for part, first in known if first is not None]
+            chosen = [part.args[1 if test else 2] for part, test in known if test is not None]
             if any(changing.isdisjoint(variables_of(part)) for part in chosen) or same & variables_of(expr):
                 if cost_of(expr) >= LOOP or (isinstance(one, Call) and effects.of(one.function).cost >= LOOP):
                     return True

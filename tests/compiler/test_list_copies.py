@@ -190,9 +190,43 @@ def parameters_of_many(n):
         ("k", i) @ ~categorical(p[::-1])
 
 
+def sum_from(xs, i):
+    if i >= len(xs):
+        return 0.0
+    return xs[i] + 0.5 * sum_from(xs, i + 1)
+
+
+def set_from(xs, i):
+    """It changes the list that it is given after it has called itself with it."""
+    if i >= len(xs):
+        return 0.0
+    rest = set_from(xs, i + 1)
+    xs[i] = rest + 1.0
+    return rest + xs[i]
+
+
+@gen
+def one_by_one(xs, i):
+    if i < len(xs):
+        y = ~normal(xs[i], 1)
+        "next" @ ~one_by_one(xs, i + 1)
+
+
+@gen
+def given_to_what_calls_itself(n):
+    xs = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    first = [xs[i] for i in range(n // 2)]
+    old = list(xs)
+    ("y", 0) @ ~normal(sum_from(old, 0) + sum_from(first, 0), 1)
+    "first" @ ~one_by_one(list(xs), 0)
+    changed = list(xs)
+    ("y", 1) @ ~normal(set_from(changed, 0) + sum_from(xs, 0), 1)
+
+
 MODELS = [
     read_only, changed_later, grows_later, changed_in_a_loop, one_of_the_last_iteration,
-    changed_by_a_function, kept_by_a_function, no_copies, views, parameters_of_many,
+    changed_by_a_function, given_to_what_calls_itself, kept_by_a_function, no_copies, views,
+    parameters_of_many,
 ]  # fmt: skip
 
 
