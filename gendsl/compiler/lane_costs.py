@@ -1,18 +1,37 @@
 """About what a loop costs in lanes, and iteration by iteration: whether lanes are worth it.
 
 The numbers are nanoseconds an iteration, measured on one machine with AVX2; the sign of their sum counts.
-Of a divergent branch about half of the lanes take each side, while all wait; of a divergent loop the lane
-that goes on for the longest decides.
+Of a divergent branch about half of the lanes take each side, while all wait, unless one side surely is rare:
+a side that no lane takes is skipped. Of a divergent loop the lane that goes on for the longest decides.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, VARYING, WIDE, Lanes
-from gendsl.compiler.hir import Append, Body, Call, Expr, Fill, For, If, Load, Loop, Op, Store, Visit
+from gendsl.compiler.hir import (
+    Append,
+    Body,
+    Call,
+    Const,
+    Expr,
+    Fail,
+    Fill,
+    For,
+    If,
+    Load,
+    Loop,
+    Op,
+    Return,
+    Set,
+    Store,
+    Visit,
+)
 from gendsl.compiler.llvm_expressions import math_symbol
+from gendsl.compiler.llvm_vector_math import LANES
 
 _FUNCTIONS = {
     "exp": (4.2, 0.7), "log": (4.0, 0.8), "log1p": (6.5, 1.1), "sin": (9.0, 1.3), "cos": (9.0, 1.3),
@@ -30,8 +49,10 @@ _LANE_BY_LANE = frozenset([
 _GATHERED, _LOADED, _STORED, _SCATTERED = (0.4, 0.8), (0.4, 0.1), (0.6, 0.3), (0.4, 1.2)
 _OWN, _LOOKED_AT = (0.6, 0.7), (0.0, 1.2)
 _VISITED, _VISITED_APART, _BRANCH = (1.5, 0.5), (1.5, 2.5), (0.2, 0.6)
-_INNER = 3.0
-"""How often an inner loop runs."""
+_INNER, _SOUGHT = 3.0, 2.0
+"""How often an inner loop runs, and one that has no range: most are those that look for a key of a dict."""
+_LARGE, _RARE = 1e4, 0.02
+"""A number that is compared with so large a constant is beyond it so often."""
 _UNEVEN = 1.7
 """How much more often one runs that goes on until no lane does."""
 
@@ -87,12 +108,16 @@ class _Saved:
                     add(_STORED)
                 case Visit():
                     add(_VISITED_APART if self.lanes.apart[id(one)] else _VISITED)
-                case If() if id(one) in self.lanes.divergent:
+                case If(test=test, then=then, orelse=orelse) if id(one) in self.lanes.divergent:
                     add(_BRANCH)
-                    inner = share / 2, times
+                    taken = _taken(test, then, orelse)
+                    for side, part in ((then, taken), (orelse, 1.0 - taken)):
+                        total += self.of(side, share * part, times * (1.0 - (1.0 - part) ** LANES))
+                    continue
                 case For() | Loop():
+                    often = _INNER if isinstance(one, For) else _SOUGHT
                     uneven = _UNEVEN if id(one) in self.lanes.divergent else 1.0
-                    inner = share * _INNER, times * _INNER * uneven
+                    inner = share * often, times * often * uneven
                 case Call() if self.lanes.called[id(one)] is not None:
                     found = self.lanes.called[id(one)]
                     assert found is not None
@@ -113,3 +138,27 @@ class _Saved:
             add(_DIVISION)
         else:
             add(_OTHER if expr.name in _LANE_BY_LANE else _ARITHMETIC)
+
+
+def _taken(test: Expr, then: Body, orelse: Body) -> float:
+    """How often a branch is taken."""
+    if _is_given_up(then) != _is_given_up(orelse):
+        return 0.0 if _is_given_up(then) else 1.0
+    if isinstance(test, Op) and test.name in ("gt", "ge", "lt", "le"):
+        low, high = test.args if test.name[0] == "l" else reversed(test.args)
+        for sign, least, most in ((1.0, low, high), (-1.0, high, low)):
+            if isinstance(least, Const) and sign * float(least.value or 0) >= _LARGE:
+                return _RARE
+            if isinstance(most, Const) and sign * float(most.value or 0) >= _LARGE:
+                return 1.0 - _RARE
+    return 0.5
+
+
+def _is_given_up(body: Body) -> bool:
+    """Whether what is scored has no density, or an error, there."""
+    match body:
+        case [*_, Fail()]:
+            return True
+        case [*_, Set(values=[Const(value=value)]) | Return(values=[Const(value=value)])]:
+            return value == -math.inf
+    return False

@@ -667,6 +667,26 @@ def test_what_lanes_do_not_make_faster_runs_in_order():
     assert loops(branches, (XS,))[0] == 1
 
 
+@gen
+def counts(rows):
+    """Effects in a dict, and counts, whose density has another form where they are above 10^5."""
+    effects = {}
+    for a in range(2):
+        effects[a, a] = ~normal(0, 0.5)
+        effects[a, a + 1] = ~normal(0, 0.5)
+    for i, row in enumerate(rows):
+        eta = 0.5
+        for (a, b), effect in effects.items():
+            eta += effect * row[a] * (1.0 if a == b else row[b])
+        ("count", i) @ ~poisson(math.exp(min(eta, 8.0)))
+
+
+def test_what_surely_is_rare_does_not_keep_a_loop_out_of_lanes():
+    rows = np.random.default_rng(1).normal(size=(20, 3)).tolist()
+    assert loops(counts, (rows,))[0] == 1
+    assert outcome(counts, (rows,)) == "equal"
+
+
 # --- random functions ---------------------------------------------------------------------------------
 
 
