@@ -275,6 +275,25 @@ def tuples_of_items(n):
 
 
 @gen
+def places_of_arrays(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    total = 0.0
+    for i, j in np.ndindex(2, n):
+        total = 0.9 * total + (i + 1) * x[j]
+    for (i,) in np.ndindex(n):
+        total = 0.9 * total + x[i]
+    table = np.outer(x, [1.0, 2.0])
+    for place in np.ndindex(table.shape):
+        total = 0.9 * total + table[place]
+    for (i, j), value in np.ndenumerate(table):
+        ("t", i, j) @ ~normal(value + i - j, 1)
+    for (i,), value in np.ndenumerate(x):
+        total = 0.9 * total + i * value
+    total += sum(i * j * k * value for (i, j, k), value in np.ndenumerate(np.ones((2, n, 3))))
+    ("y", 0) @ ~normal(total, 1)
+
+
+@gen
 def a_product_used_twice(n):
     pairs = itertools.product(range(n), range(2))
     ("y", 0) @ ~normal(sum(i for i, _ in pairs) + 10 * sum(j for _, j in pairs), 1)
@@ -284,6 +303,7 @@ def a_product_used_twice(n):
 def test_dicts_with_defaults_and_tuples_of_items(n):
     assert outcome(dicts_with_defaults, (n,)) == "equal"
     assert outcome(tuples_of_items, (n,)) == "equal"
+    assert outcome(places_of_arrays, (n,)) == "equal"
 
 
 @pytest.mark.parametrize("model", [a_default_by_a_lambda, a_product_used_twice])

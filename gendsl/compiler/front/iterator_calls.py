@@ -1,4 +1,4 @@
-"""`next`, `iter` and functions of `itertools` and `functools`."""
+"""`next`, `iter`, functions of `itertools` and `functools`, and what goes through the places of an array."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler.front import library_itertools
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
     UNSET,
     Value,
     is_known,
+    items_of,
     known,
     make_tuple,
     object_of,
@@ -205,6 +209,29 @@ def _pairwise(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     return _gone_through_once(frame, made)
 
 
+def _ndindex(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`numpy.ndindex(rows, columns)`, or of a tuple of sizes."""
+    only(frame, named)
+    sizes = items_of(args[0]) if len(args) == 1 and is_plain_tuple(args[0].type) else args
+    return _product(frame, [_range(one) for one in sizes], {})
+
+
+def _range(size: Value) -> Value:
+    if is_known(size):
+        return known(range(object_of(size)))
+    return Value(Iterator("range", (size.type,)), size.leaves)
+
+
+def _ndenumerate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`numpy.ndenumerate(array)`."""
+    from gendsl.compiler.front.arrays import as_array
+
+    only(frame, named)
+    (given,) = args
+    made = library_call(frame, library_itertools.with_indices, [as_array(frame, given)])
+    return _gone_through_once(frame, made)
+
+
 ITERATORS: dict[Any, Callable[..., Value]] = {
     iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
     itertools.product: _product, itertools.pairwise: _pairwise,
@@ -215,5 +242,6 @@ ITERATORS: dict[Any, Callable[..., Value]] = {
     itertools.combinations_with_replacement: _chosen(
         {2: library_itertools.pairs_with_replacement}, "combinations_with_replacement"
     ),
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
     functools.reduce: _reduce, functools.partial: _partial,
 }  # fmt: skip

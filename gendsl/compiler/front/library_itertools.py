@@ -1,4 +1,4 @@
-"""What functions of `itertools` give, as lists, in plain Python; see `library`."""
+"""What functions of `itertools`, and their like of NumPy, give, as lists, in plain Python; see `library`."""
 
 from __future__ import annotations
 
@@ -44,3 +44,17 @@ def pairs_with_replacement(values: Any) -> Any:
 def neighbours(values: Any) -> Any:
     """`pairwise(values)`."""
     return [(values[i], values[i + 1]) for i in range(len(values) - 1)]
+
+
+def with_indices(a: Any) -> Any:
+    """`numpy.ndenumerate(a)`."""
+    if a.ndim == 1:
+        return [((i,), a[i]) for i in range(a.shape[0])]
+    if a.ndim == 2:
+        return [((i, j), a[i, j]) for i in range(a.shape[0]) for j in range(a.shape[1])]
+    return [
+        ((i, j, k), a[i, j, k])
+        for i in range(a.shape[0])
+        for j in range(a.shape[1])
+        for k in range(a.shape[2])
+    ]
