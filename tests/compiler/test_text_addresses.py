@@ -434,3 +434,82 @@ def test_strings_that_are_one_of_some_constants(monkeypatch, check):
     kernel = cycle(involutive(which, switched, check=check), involutive(scaled, scales, check=check))
     made = same_chains(kernel, start, monkeypatch, draws=300, record=["has_ar", "has_ma", "level"])
     assert sum(made.fallbacks.values()) <= 3, made.fallbacks
+
+
+# --- strings that are one of some constants each, in the address of a program that proposes -----------------
+
+
+@gen
+def line():
+    level = ~normal(0, 1)
+    slope = ~normal(0, 1)
+    return level, slope
+
+
+@gen
+def lines(xs):
+    top = [("line", j) @ ~line() for j in range(2)]
+    sd = ~exponential(1)
+    for i, x in enumerate(xs):
+        level, slope = top[i % 2]
+        ("y", i) @ ~normal(level + slope * x, sd)
+
+
+@gen
+def each_by_name(trace):
+    for j in range(2):
+        for name, scale in zip(["level", "slope"], [0.1, 0.3], strict=True):
+            ("line", j, name) @ ~normal(trace["line", j, name], scale)
+
+
+@needs_llvm
+def test_proposals_for_choices_that_the_model_has_one_by_one(monkeypatch):
+    xs = np.linspace(0, 1, 6)
+    start, _ = lines.generate((xs,), {("y", i): 2 * x for i, x in enumerate(xs)}, rng=1)
+    record = [("line", 0, "level"), ("line", 1, "slope")]
+    made = same_chains(repeat(mh(each_by_name), 3), start, monkeypatch, draws=50, record=record)
+    assert made is not None and not made.fallbacks, made.fallbacks
+
+
+@gen
+def graph(n):
+    effect = {}
+    for cause in ("rain", "sun"):
+        for result in ("crop", "price"):
+            if f"{cause}->{result}" @ ~bernoulli(0.5):
+                effect[cause, result] = f"{cause}{result}" @ ~normal(0, 1)
+    for i in range(n):
+        for result in ("crop", "price"):
+            total = sum(value for (_, other), value in effect.items() if other == result)
+            (result, i) @ ~normal(total, 1)
+
+
+@gen
+def an_edge(trace):
+    wet = ~bernoulli(0.5)
+    dear = ~bernoulli(0.3)
+    if not trace[f"{'rain' if wet else 'sun'}->{'price' if dear else 'crop'}"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def edge_toggled(model_in, aux_in, *, model_out, aux_out):
+    for name in ("wet", "dear"):
+        copy(aux_in[name], aux_out[name])
+    cause = "rain" if read(aux_in["wet"], discrete) else "sun"
+    result = "price" if read(aux_in["dear"], discrete) else "crop"
+    present = read(model_in[f"{cause}->{result}"], discrete)
+    write(model_out[f"{cause}->{result}"], not present, discrete)
+    if present:
+        copy(model_in[f"{cause}{result}"], aux_out["u"])
+    else:
+        copy(aux_in["u"], model_out[f"{cause}{result}"])
+
+
+@needs_llvm
+def test_strings_made_of_several_that_are_one_of_some_constants(monkeypatch):
+    data = {(name, i): 0.5 * i for name in ("crop", "price") for i in range(4)}
+    start, _ = graph.generate((4,), data, rng=1)
+    kernel = involutive(an_edge, edge_toggled, check=True)
+    made = same_chains(kernel, start, monkeypatch, draws=300, record=["rain->crop", "sun->price"])
+    assert made is not None and sum(made.fallbacks.values()) <= 3, made.fallbacks

@@ -205,6 +205,15 @@ def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST)
                 return _from_request(frame, whole, request, node)
 
             return _over_union(frame, items[at], with_one)
+    apart = _apart_in_model(frame, address)
+    if apart is not None:
+        items, place = apart
+
+        def with_option(one: Value) -> Value:
+            whole = make_tuple([*items[:place], one, *items[place + 1 :]])
+            return _from_request(frame, whole, request, node)
+
+        return _each_option(frame, items[place], with_option)
     parts, indices = path(frame, address)
     if request.value is None:
         return _call_program(frame, request, parts, indices)
@@ -223,19 +232,51 @@ def _over_union(frame: Frame, value: Value, lower: Callable[[Value], Value]) -> 
     def of_one(one: Value) -> Value:
         if not (beside and isinstance(one.type, TextType) and one.type.options):
             return lower(one)
-        options = sorted(one.type.options)
-        number_of = frame.program.facts.text_number
-
-        def from_(i: int) -> Value:
-            if i == len(options):
-                frame.fail("a string that is none of its constants")
-                return NOTHING
-            test = hir.Op("eq", (one.leaf, Const(number_of(options[i]), "i")), "b")
-            return frame.branch(test, lambda: lower(known(options[i])), lambda: from_(i + 1))
-
-        return from_(0)
+        return _each_option(frame, one, lower)
 
     return frame.switch(value, of_one)
+
+
+def _each_option(frame: Frame, value: Value, lower: Callable[[Value], Value]) -> Value:
+    """The result for whichever of its constants a string is."""
+    assert isinstance(value.type, TextType) and value.type.options is not None
+    options = sorted(value.type.options)
+    number_of = frame.program.facts.text_number
+
+    def from_(i: int) -> Value:
+        if i == len(options):
+            frame.fail("a string that is none of its constants")
+            return NOTHING
+        test = hir.Op("eq", (value.leaf, Const(number_of(options[i]), "i")), "b")
+        return frame.branch(test, lambda: lower(known(options[i])), lambda: from_(i + 1))
+
+    return from_(0)
+
+
+def _apart_in_model(frame: Frame, address: Value) -> tuple[list[Value], int] | None:
+    """The parts of an address, and the place among them of a string that is one of some constants, each with
+    choices of its own in the model; None if there is no such string, or this is the model itself.
+
+    A program that proposes then makes them one by one, as the model does.
+    """
+    from gendsl.compiler.front.program import MODEL
+    from gendsl.compiler.front.values import make_tuple
+
+    if frame.program.trace == MODEL or frame.prefix is None:
+        return None
+    items = items_of(address) if isinstance(address.type, Tuple) else [address]
+    for i, item in enumerate(items):
+        if not (isinstance(item.type, TextType) and item.type.options):
+            continue
+        one = known(min(item.type.options))
+        parts = (*frame.prefix, *path(frame, make_tuple([*items[:i], one, *items[i + 1 :]]))[0])
+        for template in frame.program.templates_of(MODEL):
+            if len(template.parts) == len(parts) and all(
+                wanted == given or (given is ... and type(wanted) is str)
+                for wanted, given in zip(template.parts, parts, strict=True)
+            ):
+                return items, i
+    return None
 
 
 def _splice(frame: Frame, node: ast.expr) -> Value:

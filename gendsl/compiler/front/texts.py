@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.facts import MOST_OPTIONS
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -95,7 +97,48 @@ def joined(frame: Frame, parts: Sequence[Value]) -> Value:
         leaves += part.leaves
     if all(isinstance(piece, str) for piece in pieces):
         return known("".join(pieces))
-    return Value(Joined(tuple(pieces)), tuple(leaves))
+    made = Joined(tuple(pieces))
+    if not is_readable(made):
+        told = _told_by_options(frame, parts)
+        if told is not None:
+            return told
+    return Value(made, tuple(leaves))
+
+
+MOST_TOLD = 64
+"""How many strings, made of constants, are told apart one by one."""
+
+
+def _told_by_options(frame: Frame, parts: Sequence[Value]) -> Value | None:
+    """The string that parts make of which each is one of some constants; None where one is not, or where
+    there are many strings.
+    """
+    every = [_options(part) for part in parts]
+    if not all(every) or math.prod(map(len, every)) > MOST_TOLD:
+        return None
+    number_of = frame.program.facts.text_number
+    strings: set[str] = set()
+
+    def number_from(i: int, before: str) -> Expr:
+        if i == len(every):
+            strings.add(before)
+            return Const(number_of(before), "i")
+        *others, last = every[i]
+        result = number_from(i + 1, before + last)
+        for option in others:
+            same = Op("eq", (parts[i].leaf, Const(number_of(option), "i")), "b")
+            result = Op("select", (same, number_from(i + 1, before + option), result), "i")
+        return result
+
+    leaf = frame.atom(number_from(0, ""), "text")
+    return Value(Text(frozenset(strings)) if len(strings) <= MOST_OPTIONS else TEXT, (leaf,))
+
+
+def _options(part: Value) -> list[str]:
+    """The strings that a value may be in another one; none if that isn't known."""
+    if is_known(part):
+        return [format(object_of(part))]
+    return sorted(part.type.options or ()) if isinstance(part.type, Text) else []
 
 
 def _pieces(frame: Frame, value: Value) -> tuple[Any, ...]:
