@@ -342,6 +342,26 @@ def test_the_prior_of_none_is_left_to_the_interpreter():
 
 
 @gen
+def some_steps(ts, horizon, scale):
+    k = ~poisson(0.5)
+    at = [("at", j) @ ~uniform(0, horizon) for j in range(k)]
+    height = [("height", j) @ ~normal(0, scale) for j in range(k)]
+    for i, t in enumerate(ts):
+        jumps = [h for a, h in zip(at, height, strict=True) if a < t]
+        ("y", i) @ ~normal(sum(jumps), 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_prior_of_none_that_arguments_alone_tell(way):
+    kernel = birth_death("at", "height")
+    args = [1.0, 2.0, 3.0], 4, 0.5
+    trace = some_steps.generate(args, {("y", i): 0.3 for i in range(3)}, init={"k": 0}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(way, compiled(trace, move), trace, move, 60)
+    assert results.keys() == {"accepted", "rejected"}, results
+
+
+@gen
 def ramp():
     slope = ~normal(0, 1)
     start = ~gamma(2, 0.5)

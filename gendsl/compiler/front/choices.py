@@ -430,7 +430,7 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
-    told = frame.program.note_distribution(template, distribution, wide)
+    told = frame.program.note_distribution(frame.text.function, template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
     chart = charts.chart(frame, distribution, kind) if frame.program.charts else None
     turned = ellipses.normal_choice(frame, distribution, kind) if frame.program.turns else None

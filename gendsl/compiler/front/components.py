@@ -98,7 +98,7 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
     """The distributions of the choices of a component, which must be the same for the first two."""
     trace, spaces, k, _ = args
     some = test_of(compared(frame, "gt", k, known(0)))
-    if not _is_constant(frame, trace, _known_path(frame, spaces)):
+    if not _is_fixed(frame, trace, _known_path(frame, spaces)):
         frame.fail_unless(some, "no component to see the prior of one from")
     first: list[Value] = []
 
@@ -163,18 +163,15 @@ def equal_lists(one: Any, another: Any) -> bool:
     return all(equal_parameters(one[i], another[i]) for i in range(len(one)))
 
 
-def _is_constant(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
-    """Whether all choices of a component have constant distributions.
+def _is_fixed(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
+    """Whether the distributions of all choices of a component are the same whatever choices there are.
 
     Then these can be told where there is no component. If the program did not make such a choice, it would be
     one that is written and not made, where the text fails.
     """
     for space in spaces:
         every = list(traces.templates_at(frame, _at(frame, trace, space, known(0))))
-        noted = [frame.program.distributions[found.template.number] for found in every]
-        if not noted or any(len(places) != 1 for places in noted):
-            return False
-        if not all(isinstance(leaf, Const) for ((one, _),) in noted for leaf in one.leaves):
+        if not every or any(frame.program.fixed_distribution(found.template) is None for found in every):
             return False
     return True
 

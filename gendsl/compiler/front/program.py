@@ -251,6 +251,8 @@ class Lowering:
         self.templates: dict[Hashable, Template] = {}
         self.coordinates: dict[int, int] = {}
         self.distributions: dict[int, list[tuple[Value, Type]]] = {}
+        self.fixed: dict[int, list[tuple[Any, ...] | None]] = {}
+        self.argument_places: dict[hir.Function, dict[Expr, tuple[int, int]]] = {}
         self.asked: dict[int, tuple[Template, hir.Function]] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
         self.names: dict[str, int] = {}
@@ -351,6 +353,12 @@ class Lowering:
         values = bound(frame, origin.node, defaults, [*args, *used], named, function.__name__)
         if values is None:
             raise NotClosed("the arguments do not fit the signature")
+        self.argument_places[main] = {
+            leaf: (i, j)
+            for i, value in enumerate(own)
+            if entry.args[i] is not value
+            for j, leaf in enumerate(value.leaves)
+        }
         frame.env.update(values)
         result = self._body(frame, origin.node, ("main", entry.name, "result"))
         main.results = list(leaves(result))
@@ -401,11 +409,11 @@ class Lowering:
 
     def distribution_at(self, frame: Frame, template: Template, indices: tuple[Expr, ...]) -> Value:
         """The distribution of a choice of a trace: what its program has there."""
+        fixed = self.fixed_distribution(template)
+        if fixed is not None:
+            return fixed
         noted = self.distributions[template.number]
-        first, kind = noted[0]
-        same = all(other.type == first.type and other.leaves == first.leaves for other, _ in noted)
-        if same and all(isinstance(leaf, Const) for leaf in first.leaves):
-            return first
+        _, kind = noted[0]
         if any(other != kind for _, other in noted):
             self.facts.flag(self._told(template))  # from the next walk on they are of one type
             kind = self.facts.canonical(self.facts.get(self._told(template)))
@@ -419,6 +427,22 @@ class Lowering:
         targets = [frame.fresh("parameter", leaf) for leaf in leaves(kind)]
         frame.emit(hir.Call(list(targets), self.asked[template.number][1], [*indices, *given]))
         return Value(kind, tuple(targets))
+
+    def fixed_distribution(self, template: Template) -> Value | None:
+        """The distribution of all choices of a template, where its parameters are constants and arguments of
+        the program, which are the same whether there is such a choice or not; None if it is no such.
+        """
+        noted = self.distributions.get(template.number, [])
+        if not noted or any(other.type != noted[0][0].type for other, _ in noted):
+            return None
+        first, *others = self.fixed[template.number]
+        if first is None or any(other != first for other in others):
+            return None
+        given: list[Value] = []
+        if not all(isinstance(leaf, Const) for leaf in first):
+            given = self.arguments_of(template.trace)
+        leaves_ = [leaf if isinstance(leaf, Const) else given[leaf[0]].leaves[leaf[1]] for leaf in first]
+        return Value(noted[0][0].type, tuple(leaves_))
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
@@ -563,14 +587,22 @@ class Lowering:
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
 
-    def note_distribution(self, template: Template, distribution: Value, kind: Type) -> tuple[Expr, ...]:
+    def note_distribution(
+        self, function: hir.Function, template: Template, distribution: Value, kind: Type
+    ) -> tuple[Expr, ...]:
         """Note the distribution of a choice, and its type with numbers in place of constants.
+
+        Args:
+            function: the function of the text that makes the choice.
 
         Returns:
             The leaves of the distribution, of the type that holds all distributions that choices of the
             template have, where these are of several types and one is asked for.
         """
         self.distributions.setdefault(template.number, []).append((distribution, kind))
+        places = self.argument_places.get(function, {})
+        fixed = [leaf if isinstance(leaf, Const) else places.get(leaf) for leaf in distribution.leaves]
+        self.fixed.setdefault(template.number, []).append(None if None in fixed else tuple(fixed))
         place = self._told(template)
         if place not in self.facts.flags:
             return ()
