@@ -10,15 +10,51 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.encode import flat
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowered, Nested, Template
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowered, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.joined import may_be_one, parsed, spelled
-from gendsl.compiler.types import Array, Below, Joined, Type
+from gendsl.compiler.key_paths import EMPTY, PATHS, code_of, has_path, is_key, key_of, segments
+from gendsl.compiler.types import Array, Below, Joined, Nested, PathPart, Type
+
+_Fitted = list[Any]
+"""The indices of an address: integers, strings, and tuples whose lengths are not known."""
 
 
-def _fitted(parts: tuple[Any, ...], path: tuple[Any, ...]) -> list[int | str] | None:
+def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> _Fitted | None:
+    """The indices of an address, if it has the parts of a template and no others."""
+    if not has_path(parts):
+        return _fitted(parts, path) if len(parts) == len(path) else None
+    found = _begins(parts, path, whole=True)
+    return None if found is None else found[0]
+
+
+def _begins(
+    parts: tuple[Any, ...], path: tuple[Any, ...], *, whole: bool = False
+) -> tuple[_Fitted, int] | None:
+    """The indices of an address, if it begins with the parts of a template, and how many of its parts these
+    are.
+    """
+    if not has_path(parts):
+        found = _fitted(parts, path[: len(parts)]) if len(parts) <= len(path) else None
+        return None if found is None else (found, len(parts))
+    where = segments(parts, path, lambda part, given: _fitted((part,), (given,)) is not None, whole=whole)
+    if where is None:
+        return None
+    result: _Fitted = []
+    for part, start, end in where:
+        given = path[start:end]
+        if isinstance(part, PathPart):
+            if not all(map(is_key, given)):
+                return None
+            result.append(given)
+        else:
+            result += _fitted((part,), given) or []
+    return result, where[-1][2]
+
+
+def _fitted(parts: tuple[Any, ...], path: tuple[Any, ...]) -> _Fitted | None:
     """The indices of an address, if it has the parts of a template, of the same length."""
-    found: list[int | str] = []
+    found: _Fitted = []
     for part, given in zip(parts, path, strict=True):
         if part is None and type(given) is np.int64:  # an index that NumPy made, which equals the integer
             found.append(int(given))
@@ -75,15 +111,32 @@ class Addresses:
         self.nodes: dict[tuple[int, tuple[int, ...]], int] = {}
         self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
+        self.paths = next((one for one in lowered.templates if one.trace == PATHS), None)
         for template in lowered.templates:
             if template.trace != trace or template.type == NO_VALUE:
                 continue
             table = self.choices if template.calls is None else self.calls
             table.setdefault(template.context, []).append((template.own, template))
 
-    def _indices(self, fitted: list[int | str], node: int | None) -> tuple[int, ...]:
-        own = [self.facts.text_number(one) if isinstance(one, str) else one for one in fitted]
+    def _indices(self, fitted: _Fitted, node: int | None) -> tuple[int, ...]:
+        own = [
+            self.facts.text_number(one)
+            if isinstance(one, str)
+            else self._path_number(one)
+            if isinstance(one, tuple)
+            else one
+            for one in fitted
+        ]
         return tuple(own if node is None else [node, *own])
+
+    def _path_number(self, keys: tuple[Any, ...]) -> int:
+        """The number of a tuple whose length is not known."""
+        assert self.paths is not None
+        at = EMPTY
+        for key in keys:
+            place = self.paths.number, (at, code_of(key, self.facts.text_number))
+            at = self.nodes.setdefault(place, len(self.nodes)) + 1
+        return at
 
     def find(self, path: tuple[Any, ...]) -> tuple[list[Template], tuple[int, ...]]:
         """The templates, of one address and several types, and the indices of an address.
@@ -107,21 +160,21 @@ class Addresses:
             found = [
                 (template, self._indices(fitted, node))
                 for parts, template in self.choices.get(below, ())
-                if len(parts) == len(rest) and (fitted := _fitted(parts, rest)) is not None
+                if (fitted := _fits(parts, rest)) is not None
             ]
             if found:
                 return found
             edges = [
-                (parts, template, fitted)
+                (template, *begun)
                 for parts, template in self.calls.get(below, ())
-                if len(parts) < len(rest) and (fitted := _fitted(parts, rest[: len(parts)])) is not None
+                if (begun := _begins(parts, rest)) is not None and begun[1] < len(rest)
             ]
             if len(edges) != 1:
                 raise NotClosed(f"the program makes no choice at {path!r}")
-            parts, template, fitted = edges[0]
+            template, fitted, count = edges[0]
             key = template.number, self._indices(fitted, node)
             node = self.nodes.setdefault(key, len(self.nodes))
-            below, rest = template.calls, rest[len(parts) :]
+            below, rest = template.calls, rest[count:]
 
     def places(self, path: tuple[Any, ...], value: Any) -> list[tuple[Template, tuple[int, ...], list[Any]]]:
         """The templates that a choice may be of, with its indices and the leaves of its value.
@@ -164,6 +217,7 @@ class Paths:
         self.texts = {number: text for text, number in lowered.facts.texts.items()}
         self.calls = calls
         self.nodes: dict[int, tuple[Any, ...]] = {}
+        self.keys: dict[int, tuple[Any, ...]] = {EMPTY: ()}
 
     def path(self, template: Template, indices: Iterable[int]) -> tuple[Any, ...]:
         """The address of a choice or a call."""
@@ -178,11 +232,25 @@ class Paths:
                 result.append(spelled(part, rest, self.texts))
             elif isinstance(part, Below):
                 result += self._node(next(rest))
+            elif isinstance(part, PathPart):
+                keys = self._keys(next(rest))
+                result += keys if part.spread else [Nested(len(keys)), *keys]
             else:
                 result.append(part)
         if any(isinstance(part, Nested) for part in result):
             return _nested(iter(result), len(result))
         return tuple(result)
+
+    def _keys(self, path: int) -> tuple[Any, ...]:
+        """The tuple whose length is not known that has a number."""
+        more: list[int] = []
+        while path not in self.keys:
+            more.append(path)
+            _, (path, _) = self.calls[path - 1]
+        for one in reversed(more):
+            _, (above, code) = self.calls[one - 1]
+            self.keys[one] = (*self.keys[above], key_of(code, self.texts))
+        return self.keys[more[0] if more else path]
 
     def _node(self, node: int) -> tuple[Any, ...]:
         if node not in self.nodes:
@@ -197,6 +265,8 @@ def may_meet(templates: Iterable[Template]) -> bool:
     """
 
     every = list(templates)
+    if any(has_path(template.parts) for template in every):
+        return True
     for first, second in itertools.combinations(every, 2):
         if (first.trace, first.context) != (second.trace, second.context):
             continue

@@ -10,7 +10,9 @@ import numpy as np
 
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.chain_state import ChainState
+from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.native_layout import is_auxiliary
 from gendsl.compiler.types import Number
 
@@ -34,18 +36,25 @@ def choice_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any]
     except NotClosed:
         return None
 
-    def below(at: tuple[int, ...], node: int | None) -> tuple[int, ...]:
-        """Indices; below a call of a program that calls itself, of the one whose node is given."""
-        return at if node is None else (node, *at[1:])
+    def here(template: Template, at: tuple[int, ...], nodes: list[int]) -> tuple[int, ...]:
+        """Indices, with the nodes that the state has in place of those of the table of addresses."""
+        own = list(at)
+        if template.is_below:
+            own[0] = nodes[at[0]]
+        for axis in template.path_axes:
+            own[axis] = nodes[at[axis] - 1] + 1 if at[axis] != EMPTY else EMPTY
+        return tuple(own)
 
     def read() -> Any:
-        node: int | None = None
-        for number, at in addresses.nodes:  # from the outermost call to the innermost one
-            node = state.node_of(state.templates[number], below(at, node))
+        nodes: list[int] = []
+        for number, at in addresses.nodes:  # in the order in which they were numbered
+            template = state.templates[number]
+            node = state.node_of(template, here(template, at, nodes))
             if node is None:
                 return None
+            nodes.append(node)
         for template, indices in every:
-            value = state.value_of(template, below(indices, node))
+            value = state.value_of(template, here(template, indices, nodes))
             if value is not None:
                 return value
         return None

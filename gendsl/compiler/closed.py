@@ -42,7 +42,9 @@ _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
 _PROGRAM_LINE = re.compile(r"  # (\d+)$")
 """What a line of Python text ends with that begins what a line of a program says."""
-PYTHON_FAILURES = (TextFailure, ArithmeticError, ValueError, IndexError, KeyError, MemoryError)
+PYTHON_FAILURES = (
+    TextFailure, ArithmeticError, ValueError, IndexError, KeyError, MemoryError, RecursionError,
+)  # fmt: skip
 """What a Python text raises where it fails."""
 
 
@@ -56,15 +58,16 @@ class FailedText(Exception):
 class _Column:
     """The choices of a template, as Python text looks them up: each once."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, is_of_paths: bool = False) -> None:
         self.values, self.visited = Values(kind), set[Any]()
+        self.is_of_paths = is_of_paths
 
     def __contains__(self, index: Any) -> bool:
         return index in self.values
 
     def __getitem__(self, index: Any) -> Any:
         value = self.values[index]
-        if index in self.visited:
+        if index in self.visited and not self.is_of_paths:
             raise TextFailure("a choice that is made twice")
         self.visited.add(index)
         return value
@@ -82,6 +85,14 @@ class _Column:
     def count(self) -> int:
         """How many were looked up."""
         return len(self.visited)
+
+
+def _looked_up(statement: hir.Statement) -> hir.Body | None:
+    """The numbers of tuples in addresses are looked up: all that there are choices at have one."""
+    if not isinstance(statement, hir.Node):
+        return None
+    target, template, indices = statement.target, statement.template, statement.indices
+    return [hir.Visit([target], template, indices, line=statement.line)]
 
 
 def _number(log_density: float) -> float:
@@ -288,7 +299,10 @@ class ClosedDensity(ClosedText):
     """The log density of a program for arguments of given types."""
 
     def made(self, main: hir.Function) -> hir.Function:
-        return density.score(main)
+        scored = density.score(main)
+        for function in hir.functions(scored):
+            function.body = hir.copied_body(function.body, _looked_up)
+        return scored
 
     def running(self) -> str:
         return print_at_once(self.main)
@@ -303,7 +317,8 @@ class ClosedDensity(ClosedText):
         state = _State()
         for template in self.lowered.templates:
             kinds = leaves(template.type)
-            setattr(state, template.name, _Column(kinds[0] if len(kinds) == 1 else ""))
+            kind = kinds[0] if len(kinds) == 1 else ""
+            setattr(state, template.name, _Column(kind, is_of_paths=template.is_of_paths))
         found = self.places(choices)
         for template in self.lowered.templates:
             column = getattr(state, template.name)

@@ -49,8 +49,8 @@ class Drawn(NamedTuple):
 class _Column:
     """The choices of a template, as Python text looks them up and keeps them: each once."""
 
-    def __init__(self, given: dict[Any, Any]) -> None:
-        self.values = given
+    def __init__(self, state: _State, given: dict[Any, Any]) -> None:
+        self.state, self.values = state, given
         self.made: set[Any] = set()
 
     def __contains__(self, index: Any) -> bool:
@@ -67,6 +67,13 @@ class _Column:
             raise TextFailure("an address that is used twice")
         self.values[index] = value
         self.made.add(index)
+
+    def node(self, index: Any) -> int:
+        """The number of the node of a tuple in an address, from now on the same one."""
+        if index not in self.values:
+            self.values[index] = self.state.new_node()
+        self.made.add(index)
+        return self.values[index]  # type: ignore[no-any-return]
 
 
 class _State:
@@ -110,7 +117,7 @@ class ClosedSampler(ClosedText):
         columns: list[_Column] = []
         for template in self.lowered.templates:
             values = {_key(indices): _key(parts) for indices, parts in found[template.number]}
-            columns.append(_Column(values))
+            columns.append(_Column(state, values))
             setattr(state, template.name, columns[-1])
         before = rng.bit_generator.state
         try:
@@ -182,11 +189,15 @@ class SamplerContext(Context):
             raise NotClosed(f"the indices of {template.parts!r} are far apart")
         return found
 
+    def put(self, template: Template, indices: tuple[int, ...], parts: list[Any]) -> None:
+        super().put(template, indices, [parts[0] + 1] if template.is_of_paths else parts)
+
     def generate(self, rng: np.random.Generator) -> Drawn:
         """All choices, those that are not given drawn."""
         generator = rng.bit_generator
         before = generator.state
         self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
+        self.words[Word.NODE_ROOM] = _LARGEST_STATE
         try:
             with generator.lock:
                 status = self._run_with_room(generator, before)
@@ -236,7 +247,11 @@ class SamplerContext(Context):
         for template, stamps, columns in zip(
             self.closed.lowered.templates, self.stamps, self.columns, strict=True
         ):
-            made = stamps[TemplateWords.VISITED] == self.words[Word.NOW]
+            if template.is_of_paths:  # a number more than that of the node, or none
+                columns = [columns[0] - 1]
+                made = columns[0] >= 0
+            else:
+                made = stamps[TemplateWords.VISITED] == self.words[Word.NOW]
             given = stamps[TemplateWords.CURRENT] == self.words[Word.CURRENT]
             if (given & ~made).any():
                 raise FailedText(0, "choices that the program does not make")

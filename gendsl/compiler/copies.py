@@ -25,6 +25,8 @@ def read_again(one: hir.Statement) -> hir.Body | None:
     match one:
         case hir.Visit(targets=[node], template=template, indices=indices):
             return [hir.Node(node, template, indices, line=one.line)]
+        case hir.Primitive(name="cover"):  # it was noted where the choices were made
+            return []
     return scored(one)
 
 

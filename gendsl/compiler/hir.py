@@ -447,7 +447,7 @@ class NewNode(Statement):
 
 STATE = frozenset([
     "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "columns",
-    "columns_written", "commit", "coordinates", "counts", "current", "decide", "drawn", "elsewhere",
+    "columns_written", "commit", "coordinates", "counts", "cover", "current", "decide", "drawn", "elsewhere",
     "exchange", "followed", "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there",
     "impossible", "is_kept", "is_observed", "keep_arrays", "keep_observed", "list_site", "log_density", "lp",
     "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding", "nothing_selected", "now",

@@ -174,7 +174,7 @@ class Choices(Lists):
     def alone(self, template: Any, indices: tuple[Expr, ...], line: int) -> None:
         """Fail where the current trace has a choice of another template at an address."""
         for meeting, there in self._meeting(template, indices, line):
-            if meeting.is_same:
+            if meeting.is_same and meeting.upper.calls is None:
                 before = self.is_current(meeting.upper, there)
                 self.fail_if(before, "a choice of one template that is one of another before", line)
 
@@ -207,9 +207,10 @@ class Choices(Lists):
         self.start(kept)
         self.fail("a choice that is not given", line)
         self.start(go)
-        again = self.is_now(template, TemplateWords.VISITED, index)
-        self.fail_if(again, "a choice that is made twice", line)
-        self.mark(template, TemplateWords.VISITED, index)
+        if not template.is_of_paths:
+            again = self.is_now(template, TemplateWords.VISITED, index)
+            self.fail_if(again, "a choice that is made twice", line)
+            self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
         self.meet(template, index, statement.indices, line)
         self.set_leaves(template, index, statement.targets)

@@ -212,6 +212,13 @@ class Transforms(Choices):
                 with self.when(self.is_current(template, index)):
                     self.add(f"store i1 true, ptr {self.alloca(target)}")
             return
+        if statement.name == "cover":
+            (template,) = statement.templates
+            index = self.with_room(template, statement.args, line)
+            covered = self.is_now(template, TemplateWords.COVERED, index)
+            self.fail_if(covered, "an address that is used twice", line)
+            self.mark(template, TemplateWords.VISITED, index)
+            return
         if statement.name == "alone":
             self.alone(statement.templates[0], statement.args, statement.line)
             return

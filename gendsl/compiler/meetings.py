@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.joined import may_be_one
+from gendsl.compiler.key_paths import ABOVE, apart, has_path
 from gendsl.compiler.types import Joined, index_count
 
 
@@ -46,9 +47,20 @@ def meetings(lowered: Lowered) -> list[Meeting]:
     for first, second in itertools.combinations(lowered.templates, 2):
         if (first.trace, first.context) != (second.trace, second.context):
             continue
+        if first.own == second.own and ABOVE in (first.calls, second.calls):
+            upper, lower = (first, second) if first.calls == ABOVE else (second, first)
+            made = _meeting(upper, lower, lowered.facts.text_number)
+            assert made is not None
+            found.append(made)
+            continue
         upper, lower = sorted((first, second), key=lambda one: len(one.parts))
-        if upper.calls is not None and not upper.has_nodes and len(upper.parts) < len(lower.parts):
+        is_shorter = len(upper.parts) < len(lower.parts)
+        if upper.calls is not None and not upper.has_nodes and is_shorter and upper.calls != ABOVE:
             continue  # what is below a call
+        if first.own != second.own and (has_path(first.own) or has_path(second.own)):
+            if not apart(first.own, second.own, lowered.facts.may_be_key):
+                raise NotClosed("addresses with tuples whose lengths are not known, which may be one")
+            continue
         made = _meeting(upper, lower, lowered.facts.text_number)
         if made is None:
             continue

@@ -178,7 +178,7 @@ class TemplateWords:
 
 def is_auxiliary(template: Template) -> bool:
     """Whether a template is one of a program that draws auxiliary choices."""
-    return template.trace != MODEL
+    return template.trace != MODEL and not template.is_of_paths
 
 
 class Layout:

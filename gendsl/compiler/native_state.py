@@ -26,7 +26,7 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
-from gendsl.compiler.types import Array, Below, Number, leaves
+from gendsl.compiler.types import Array, Below, Number, PathPart, leaves
 
 if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
@@ -227,7 +227,8 @@ class NativeState(ChainState):
             if template.has_nodes and not (of_trace and is_auxiliary(template)):
                 (column,) = self.columns[template.number]
                 capacity = self.capacities[template.number]
-                places = np.flatnonzero(self.current(template) if of_trace else column)
+                is_here = of_trace and not template.is_of_paths
+                places = np.flatnonzero(self.current(template) if is_here else column)
                 axes = np.unravel_index(places, capacity) if capacity else ()
                 nodes = (column[places] - 1).tolist()
                 for node, *indices in zip(nodes, *(axis.tolist() for axis in axes), strict=True):
@@ -248,7 +249,7 @@ class NativeState(ChainState):
                 rows = zip(*(axis.tolist() for axis in indices), strict=True) if capacity else [()]
                 values = self.values_of(template, places)
                 known = self.paths_known[template.number]
-                if any(isinstance(part, Below) for part in template.parts):  # nodes are numbered anew
+                if any(isinstance(part, (Below, PathPart)) for part in template.parts):  # are numbered anew
                     known.clear()
                 for at, value in zip(rows, values, strict=True):
                     path = known.get(at)

@@ -117,7 +117,7 @@ class Selecting(Sums):
         self.function.parameters = [*self.function.parameters, *self.given]
 
     def other(self, statement: hir.Statement) -> None:
-        if isinstance(statement, hir.Node):
+        if isinstance(statement, hir.Node) and not statement.template.is_of_paths:
             self.nodes[statement.target] = statement
 
     def called(self, call: Call) -> None:

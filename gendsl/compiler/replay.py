@@ -20,6 +20,7 @@ from gendsl.compiler.hir import (
     If,
     Keep,
     Node,
+    Primitive,
     Read,
     Return,
     Statement,
@@ -58,7 +59,7 @@ def _read(one: Statement) -> Body | None:
             # no derivatives
             told = one.followed and not any(target.kind in "fr" for target in targets)
             return [Read(list(targets), template, indices, told, line=one.line)]
-        case Keep():  # a note of a call
+        case Keep() | Primitive(name="cover"):  # a note of a call, or of what there is a choice below
             return []
     return None
 

@@ -7,14 +7,15 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.addresses import unnested
-from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Nested, Template
+from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Body, Const, Expr
 from gendsl.compiler.joined import parsed
+from gendsl.compiler.key_paths import has_path
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
 from gendsl.compiler.redraw import both, either, one_of
-from gendsl.compiler.types import Joined, index_count
+from gendsl.compiler.types import Joined, Nested, PathPart, index_count
 
 Pattern = tuple[Any, ...]
 _OTHER = -1
@@ -25,6 +26,8 @@ def _wanted(part: Any, given: Any) -> Sequence[Any] | None:
     """What the indices of a part of a template must be, ... for any, where a pattern has something in its
     place; None if the part is never that.
     """
+    if part == PathPart(True) or (part == PathPart(False) and isinstance(given, Nested)):
+        raise NotClosed("a selection by items of a tuple whose length is not known")
     if given is ...:
         return [...] * index_count(part)
     if isinstance(part, Joined):
@@ -124,7 +127,7 @@ class Selection:
 
     def _test(self, own: Pattern, indices: tuple[Expr, ...], pattern: Pattern) -> Expr:
         """Whether parts with these indices begin with a pattern."""
-        if len(pattern) > len(own):
+        if len(pattern) > len(own) and not has_path(own):
             return hir.FALSE
         test: Expr = hir.TRUE
         rest = list(indices)

@@ -36,6 +36,7 @@ from typing import Any
 
 from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.front.program import MODEL, Template
+from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.meetings import Meeting, upper_index
 from gendsl.compiler.moves import TIE
 from gendsl.compiler.print_runtime import TextFailure
@@ -47,7 +48,7 @@ CLOSE, ROUNDING, CANCEL = 5e-9, 5e-13, 5e-7
 near to zero the logarithms of the two determinants must cancel; else the reference interpreter decides, which
 allows twice as much.
 """
-NOTHING_CURRENT = NO_COORDINATE = -1
+NOTHING_CURRENT = NO_COORDINATE = NO_NODE = -1
 Seen = tuple["Column", tuple[int, ...], int, int]
 """Choices that were looked at all at once: their first indices, and from where to where the last goes."""
 Zero = tuple[str, "Column | None", tuple[int, ...]] | None
@@ -384,17 +385,45 @@ class MoveState:
         """
         calls = [column for column in self.columns if column.is_node]
         live = {column.values[index] for column in calls for index in column.values if column.has(index)}
+        paths = self._live_paths()
         for column in self.columns:
+            axes = column.template.path_axes
             tables = (
                 column.values, column.current, column.visited, column.written, column.read_at,
                 column.covered,
             )  # fmt: skip
             for table in tables:
                 for index in list(table):
-                    below = column.is_below and indices_of(index)[0] not in live
-                    if below or (column.is_node and not column.has(index)):
+                    if column.template.is_of_paths:
+                        is_gone = column.values.get(index, NO_NODE) + 1 not in paths
+                    else:
+                        at = indices_of(index)
+                        is_gone = (column.is_below and at[0] not in live) or (
+                            column.is_node and not column.has(index)
+                        )
+                        is_gone = is_gone or any(at[axis] not in paths for axis in axes)
+                    if is_gone:
                         del table[index]
         self.nodes_kept = self.nodes
+
+    def _live_paths(self) -> set[int]:
+        """The numbers of the tuples in addresses of the current trace, and of those that they begin with."""
+        above = {
+            node + 1: index[0]
+            for column in self.columns
+            if column.template.is_of_paths
+            for index, node in column.values.items()
+        }
+        live = {EMPTY}
+        for column in self.columns:
+            axes = column.template.path_axes
+            for index in filter(column.has, column.values) if axes else ():
+                for axis in axes:
+                    path = indices_of(index)[axis]
+                    while path not in live:
+                        live.add(path)
+                        path = above[path]
+        return live
 
     def begin(self) -> None:
         """Start a step."""
@@ -609,8 +638,16 @@ class MoveState:
         for meeting in column.meetings:
             there = upper_index(meeting, indices)
             upper = self.columns[meeting.upper.number]
-            if meeting.is_same and there is not None and upper.has(index_of(tuple(there))):
+            is_choice = meeting.is_same and upper.is_choice
+            if is_choice and there is not None and upper.has(index_of(tuple(there))):
                 raise TextFailure("a choice of one template that is one of another before")
+
+    def cover(self, column: Column, *indices: int) -> None:
+        """Note an address that there is a choice below, so that there can be none there."""
+        index = index_of(indices)
+        if column.covered[index] == self.now:
+            raise TextFailure("an address that is used twice")
+        column.visited[index] = self.now
 
     def any_of(self, column: Column) -> bool:
         """Whether the current trace has a choice of a template."""

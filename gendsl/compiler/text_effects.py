@@ -46,9 +46,9 @@ PURE = (
     Return,
 )  # fmt: skip
 CHANGES = Store, Append, Truncate
-_QUIET = hir.Visit, hir.Given, hir.Read, hir.Present, hir.Count, hir.Extent, hir.Draw
+_QUIET = hir.Visit, hir.Given, hir.Read, hir.Present, hir.Count, hir.Extent, hir.Draw, hir.Node
 """Statements that are not pure, and change no list."""
-_QUIET_PRIMITIVES = frozenset(["impossible"])
+_QUIET_PRIMITIVES = frozenset(["impossible", "cover"])
 _SMALL = 16
 """How many statements and operations a function has at most that is surely inlined."""
 

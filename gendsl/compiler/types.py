@@ -229,6 +229,24 @@ class Below:
 
 
 @dataclass(frozen=True, slots=True)
+class Nested:
+    """Stands before the parts of an address that are together one part of it, a tuple."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathPart:
+    """A tuple in an address whose length is known only when the text runs: its number.
+
+    Attributes:
+        spread: whether its items are parts of the address, as in `("mean", *at)`; otherwise it is one part.
+    """
+
+    spread: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SubTrace(Type):
     """A trace that a program is given, with the constants and numbers of an address prefix."""
 
@@ -247,7 +265,7 @@ def index_count(part: Any) -> int:
     """How many indices a part of an address stands for."""
     if isinstance(part, Joined):
         return sum(not isinstance(piece, str) for piece in part.pieces)
-    return int(part is None or part is ... or isinstance(part, (Below, OneOf)))
+    return int(part is None or part is ... or isinstance(part, (Below, OneOf, PathPart)))
 
 
 def leaves(type: Type) -> tuple[str, ...]:

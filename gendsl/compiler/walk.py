@@ -147,6 +147,8 @@ def check_slots(templates: Sequence[Template]) -> None:
     """Refuse templates whose choices have no slots."""
     if any(template.is_below for template in templates):
         raise NotClosed("masses of choices of a program that calls itself")
+    if any(template.path_axes for template in templates):
+        raise NotClosed("masses of choices at tuples whose lengths are not known")
 
 
 def _of_number(sizes: Mapping[Any, Any], is_whole: bool) -> tuple[int, list[float]] | None:

@@ -27,6 +27,7 @@ from gendsl import (
 )
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.native_layout import Word
+from gendsl.errors import RecursionDepthError
 from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, alike, needs_llvm, values
@@ -482,3 +483,29 @@ def test_steps_before_one_that_fails_are_made_again(monkeypatch):
             )  # fmt: skip
     assert len(found) % 2 == 0
     np.testing.assert_allclose(found[: len(found) // 2], found[len(found) // 2 :], rtol=1e-12)
+
+
+@gen
+def endless(p):
+    go = ~bernoulli(p)
+    if go:
+        more = ~endless(0.999999)
+
+
+@gen
+def endless_or_not():
+    first = ~endless(0.5)
+
+
+def _halted(seed):
+    try:
+        return endless_or_not.simulate((), rng=seed)
+    except RecursionDepthError:
+        return {("first", "go"): True}
+
+
+@pytest.mark.parametrize("runtime", ["python", "compiled"])
+def test_calls_that_do_not_end_are_the_users_error(runtime):
+    trace = next(t for seed in range(9) if not (t := _halted(seed))["first", "go"])
+    with running_on(runtime), pytest.raises(RecursionDepthError):
+        sample(mh(select("first")), trace, 20, seed=1, progress=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import charts, draws, ellipses, families, scores, stats
+from gendsl.compiler.front import charts, draws, ellipses, families, paths, scores, stats
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
@@ -26,8 +26,10 @@ from gendsl.compiler.types import (
     Below,
     Joined,
     Known,
+    Nested,
     Number,
     OneOf,
+    PathPart,
     Tuple,
     Type,
     Union,
@@ -192,11 +194,15 @@ def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST)
 
     if request.value is not None and is_never(request.value):
         return NOTHING
-    if isinstance(address.type, Union):
+    if isinstance(address.type, Union) and not paths.is_path(frame, address):
         return _over_union(frame, address, lambda one: _from_request(frame, one, request, node))
     if isinstance(address.type, Tuple) and address.type.cls is tuple:
         items = items_of(address)
-        several = [i for i, item in enumerate(items) if isinstance(item.type, Union)]
+        several = [
+            i
+            for i, item in enumerate(items)
+            if isinstance(item.type, Union) and not paths.is_path(frame, item)
+        ]
         if several:
             at = several[0]
 
@@ -292,9 +298,12 @@ def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple
     Args:
         of_trace: whether it is looked up in a trace: then what is known of the strings in it is told.
     """
-    from gendsl.compiler.front.program import Nested
+    from gendsl.compiler.front.containers import pieces_of
 
-    if isinstance(address.type, (Tuple, Known)) and not (
+    spread: list[bool] = []
+    if address.pieces or paths.is_path(frame, address, few=of_trace):
+        items, spread = map(list, zip(*pieces_of(address), strict=True))
+    elif isinstance(address.type, (Tuple, Known)) and not (
         isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
     ):
         items = items_of(address)
@@ -338,11 +347,18 @@ def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple
                 parts.append(Nested(len(found)))
                 for one in items_of(item):
                     add(one)
+            case _ if paths.is_path(frame, item, few=of_trace):
+                parts.append(PathPart(False))
+                indices.append(paths.number_of(frame, item))
             case _:
                 raise frame.not_closed(f"{describe(item.type)} in an address")
 
-    for item in items:
-        add(item)
+    for i, item in enumerate(items):
+        if spread and spread[i]:
+            parts.append(PathPart(True))
+            indices.append(paths.number_of(frame, item))
+        else:
+            add(item)
     return tuple(parts), tuple(indices)
 
 
@@ -376,13 +392,17 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     if recursive and parts:
         facts.flag(("calls itself", origin.function))
     if ("calls itself", origin.function) in facts.flags and parts:
+        prefix, below = paths.noted(frame, prefix, below, calls=True)
+        if PathPart(True) in prefix:
+            raise frame.not_closed("a call below the items of a tuple, whose length is not known")
         edge = lowering.template(prefix, Number("i"), origin.function)
         node = frame.fresh("node", "i")
         frame.emit(hir.Visit([node], edge, below))
         prefix, below, called = (Below(origin.function),), (node,), origin.function
     elif lowering.draws and parts:
-        called = lowering.template(prefix, NO_VALUE, origin.function)
-        frame.emit(hir.Keep(called, below, []))
+        full, at = paths.noted(frame, prefix, below, calls=True)
+        called = lowering.template(full, NO_VALUE, origin.function)
+        frame.emit(hir.Keep(called, at, []))
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
@@ -423,11 +443,13 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
         raise frame.not_closed(f"`~` of {describe(distribution.type)}")
     assert frame.prefix is not None
     kind = scores.value_type(frame, distribution)
-    template = frame.program.template((*frame.prefix, *parts), kind)
+    full, at = paths.noted(frame, (*frame.prefix, *parts), (*frame.prefix_indices, *indices))
+    if full[-1] == PathPart(True):
+        paths.cover(frame, full, at)
+    template = frame.program.template(full, kind)
     targets = [frame.fresh(template.label, leaf) for leaf in leaves(kind)]
     density, given = scores.density_function(frame, distribution, kind)
     sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.draws else (None, None)
-    at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
     told = frame.program.note_distribution(frame.text.function, template, distribution, wide)

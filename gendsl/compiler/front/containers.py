@@ -87,11 +87,29 @@ def items_made(frame: Frame, value: Value) -> list[Value] | None:
     return [item(frame, value, Const(i, "i")) for i in range(count)]
 
 
-def as_tuple(frame: Frame, value: Value) -> Value:
+def as_tuple(frame: Frame, value: Value, pieces: tuple[tuple[Value, bool], ...] = ()) -> Value:
     """A list that was just made as a tuple whose length is known only when the text runs."""
     assert isinstance(value.type, List)
     frame.program.facts.make_tuple(value.type.site)
-    return Value(List(value.type.site, True), value.leaves)
+    return Value(List(value.type.site, True), value.leaves, pieces)
+
+
+def pieces_of(value: Value) -> tuple[tuple[Value, bool], ...]:
+    """What a tuple is made of; see `Value`."""
+    if value.pieces or isinstance(value.type, (List, Union)):
+        return value.pieces or ((value, True),)
+    return tuple((item, False) for item in items_of(value))
+
+
+def one_behind_another(frame: Frame, a: Value, b: Value) -> Value:
+    """`a + b` of tuples, the length of one of which is known only when the text runs."""
+    at = frame.here
+    made = list_of(frame, at, [], "sum")
+    extend(frame, at, made, a)
+    frame.unrolled += ("second",)
+    extend(frame, at, made, b)
+    frame.unrolled = frame.unrolled[:-1]
+    return as_tuple(frame, made, (*pieces_of(a), *pieces_of(b)))
 
 
 def sequence_of(frame: Frame, value: Value) -> type:
@@ -409,12 +427,14 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
         if kinds[0] is not kinds[1]:
             frame.fail("add of a list and a tuple")
             return NOTHING
+        if kinds[0] is tuple:
+            return one_behind_another(frame, a, b)
         made = list_of(frame, at, [], "sum")
         extend(frame, at, made, a)
         frame.unrolled += ("second",)
         extend(frame, at, made, b)
         frame.unrolled = frame.unrolled[:-1]
-        return made if kinds[0] is list else as_tuple(frame, made)
+        return made
     if name == "add" and is_plain_tuple(a.type) and is_plain_tuple(b.type):
         return make_tuple([*items_of(a), *items_of(b)])
     if name == "mul" and (is_number(a) or is_number(b)):

@@ -13,6 +13,7 @@ from gendsl.compiler.front import (
     choices,
     comprehensions,
     containers,
+    paths,
     sets,
     tables,
     texts,
@@ -261,7 +262,8 @@ def _tuple(frame: Frame, node: ast.Tuple) -> Value:
             else:
                 containers.append(frame, made, value)
             frame.unrolled = frame.unrolled[:-1]
-        return containers.as_tuple(frame, made)
+        pieces = (containers.pieces_of(one) if is_star else ((one, False),) for one, is_star in parts)
+        return containers.as_tuple(frame, made, tuple(piece for found in pieces for piece in found))
     items = [item for value, is_star in parts for item in (items_of(value) if is_star else [value])]
     if items and all(isinstance(item.type, Known) for item in items):
         return known(tuple(object_of(item) for item in items))
@@ -273,8 +275,12 @@ def _spread(frame: Frame, part: ast.Starred, place: int) -> Value:
     value = comprehensions.spread(frame, part)
     if is_plain_tuple(value.type) or is_never(value):
         return make_tuple([]) if is_never(value) else value
+    if isinstance(value.type, List) and paths.is_path(frame, value):
+        return value  # which nobody changes
     made = containers.list_of(frame, part, [], ("spread", place))
     containers.extend(frame, part, made, value)
+    if paths.is_path(frame, value):
+        return containers.as_tuple(frame, made)
     return made
 
 

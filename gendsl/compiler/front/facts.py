@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.values import (
@@ -109,6 +110,8 @@ class Facts:
         self.texts: dict[str, int] = {}
         self.columns: dict[Hashable, TextColumn] = {}
         self.joined: list[Joined] = []
+        self.paths: list[tuple[Hashable, tuple[Any, ...]]] = []
+        self.keys: set[Any] = set()
 
     # --- sites ------------------------------------------------------------------------------------
 
@@ -168,6 +171,7 @@ class Facts:
         made.flags = set(filter(_is_of_site, self.flags))
         made.parents, made.texts = self.parents, self.texts
         made.columns, made.joined = self.columns, self.joined
+        made.paths, made.keys = self.paths, self.keys
         return made
 
     # --- types ------------------------------------------------------------------------------------
@@ -323,6 +327,22 @@ class Facts:
         if joined not in self.joined:
             self.joined.append(joined)
             self.changed = True
+
+    def note_path(self, kind: Hashable, parts: tuple[Any, ...]) -> None:
+        """Note that addresses of a kind have such parts, with tuples whose lengths are not known."""
+        if (kind, parts) not in self.paths:
+            self.paths.append((kind, parts))
+            self.changed = True
+
+    def note_key(self, text: Any) -> None:
+        """Note that a string may be an item of a tuple in an address; ... for any string."""
+        if text not in self.keys:
+            self.keys.add(text)
+            self.changed = True
+
+    def may_be_key(self, text: str) -> bool:
+        """Whether a string may be an item of a tuple in an address."""
+        return text in self.keys or ... in self.keys
 
     def as_joined(self, text: str) -> tuple[str | Joined, tuple[int, ...]]:
         """A string in an address as one made of pieces, with their values, if others there are such."""

@@ -213,6 +213,11 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
     a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return NOTHING
+    if name == "add" and any(isinstance(one.type, Union) for one in (a, b)):
+        from gendsl.compiler.front import containers, paths
+
+        if all(is_plain_tuple(one.type) or paths.is_path(frame, one) for one in (a, b)):
+            return containers.one_behind_another(frame, a, b)
     if isinstance(a.type, Union):
         return frame.switch(a, lambda one: arithmetic(frame, name, one, b))
     if isinstance(b.type, Union):

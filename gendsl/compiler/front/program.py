@@ -11,9 +11,10 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import keyword
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -35,6 +36,7 @@ from gendsl.compiler.front.values import (
     numpy_number,
 )
 from gendsl.compiler.hir import Const, Expr, Input, Var
+from gendsl.compiler.key_paths import PATHS
 from gendsl.compiler.source import find_source, module_imports
 from gendsl.compiler.types import (
     NEVER,
@@ -48,6 +50,7 @@ from gendsl.compiler.types import (
     Known,
     List,
     Number,
+    PathPart,
     Set,
     SubTrace,
     Tuple,
@@ -75,13 +78,6 @@ class FunctionSource:
 
     node: Any
     filename: str
-
-
-@dataclass(frozen=True)
-class Nested:
-    """Stands before the parts of an address that are together one part of it, a tuple."""
-
-    count: int
 
 
 NO_VALUE = Tuple(())
@@ -124,6 +120,19 @@ class Template:
     def has_nodes(self) -> bool:
         """Whether it is of calls of a program that calls itself."""
         return self.calls is not None and self.type != NO_VALUE
+
+    @property
+    def is_of_paths(self) -> bool:
+        """Whether it is of the numbers of tuples in addresses."""
+        return self.trace == PATHS
+
+    @functools.cached_property
+    def path_axes(self) -> tuple[int, ...]:
+        """Which of its indices are numbers of tuples."""
+        if self.is_of_paths:
+            return (0,)
+        starts = itertools.accumulate(map(index_count, self.parts), initial=0)
+        return tuple(at for at, part in zip(starts, self.parts, strict=False) if isinstance(part, PathPart))
 
     @property
     def is_below(self) -> bool:
@@ -226,12 +235,16 @@ class Lowering:
         ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
         blocks: what is done of the blocks of kernels, by their numbers; see `front.blocks`.
         adapted: what is done of kernels that are adapted, by their numbers; see `front.warming`.
+        covers: whether programs note which tuples the items of others begin with, in addresses that end with
+            these, so that no choice is made below another one.
+        tuples: the tuples in addresses, or the codes of their items, by their numbers.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
 
     def __init__(self, *, draws: bool = False, charts: bool = False, turns: bool = False) -> None:
         self.draws, self.charts, self.turns = draws, charts, turns
+        self.covers = True
         self.facts = Facts()
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}
@@ -269,6 +282,7 @@ class Lowering:
         self.blocks: dict[int, Any] = {}
         self.adapted: dict[int, Any] = {}
         self.refused: list[NotClosed] = []
+        self.tuples: dict[Expr, Value | list[Expr]] = {}
 
     # --- the program ------------------------------------------------------------------------------
 
@@ -278,6 +292,7 @@ class Lowering:
         Raises:
             NotClosed: it is not in the subset that the compiler reads.
         """
+        self.covers = False
         changes = program.compiled.changes_arguments
         entry = Entry(MODEL, program.compiled.origin, tuple(args), bound=program.bound, changes=changes)
         return self.lower_together([entry])[MODEL]
@@ -574,7 +589,7 @@ class Lowering:
         frame.emit(hir.Call(list(targets), self.returned[key], [*indices, *given]))
         return Value(result, tuple(targets))
 
-    def template(self, parts: tuple[Any, ...], kind: Type, calls: FunctionType | None = None) -> Template:
+    def template(self, parts: tuple[Any, ...], kind: Type, calls: Any = None) -> Template:
         """The address template of choices of a type, or of calls of a program that calls itself."""
         key = (self.trace, parts, kind, calls)
         if key not in self.templates:
@@ -585,6 +600,16 @@ class Lowering:
             while name in taken or keyword.iskeyword(name):
                 name = f"{name}_"
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
+        return self.templates[key]
+
+    def paths(self) -> Template:
+        """The template of the numbers of tuples in addresses: (that of all items but the last, the last)."""
+        key = (PATHS, (None, None))
+        if key not in self.templates:
+            made = Template(len(self.templates), (None, None), Number("i"), "paths", PATHS, PATHS)
+            while made.name in {template.name for template in self.templates.values()}:
+                made = replace(made, name=f"{made.name}_")
+            self.templates[key] = made
         return self.templates[key]
 
     def note_distribution(

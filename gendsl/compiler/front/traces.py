@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import texts
+from gendsl.compiler.front import paths, texts
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -17,10 +17,12 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.joined import may_be_one
+from gendsl.compiler.key_paths import apart, has_path
 from gendsl.compiler.types import (
     Below,
     Joined,
     OneOf,
+    PathPart,
     SubTrace,
     index_count,
     leaves,
@@ -101,13 +103,15 @@ def _entered(frame: Frame, value: Value) -> Value:
             if fit is None:
                 continue
             if template.has_nodes and len(template.own) <= len(parts):
+                if fit.is_joined:
+                    raise frame.not_closed("an address below a call, with parts of a tuple")
                 calls.append((template, fit))
-            elif len(template.own) >= len(parts):
+            elif fit.open is not None:
                 others.append(template)
         if not calls:
             return value
         length, function = len(calls[0][0].own), calls[0][0].calls
-        tested = all(tests for _, (_, _, tests) in calls)
+        tested = all(fit.tests for _, fit in calls)
         if others and tested and length == len(parts):
             return value  # the data tell whether it is the address of a choice or of a call
         if (
@@ -118,31 +122,61 @@ def _entered(frame: Frame, value: Value) -> Value:
             raise frame.not_closed("an address that may be below one call or another, or none")
         entered = frame.fresh("node", "i")
         found: hir.Body = [hir.Fail("a choice that the program never makes")]
-        for template, (mine, _, tests) in reversed(calls):
-            numbered = hir.Node(entered, template, (*node, *mine))
-            found = [hir.If(all_of(tests), [numbered], found)] if tests else [numbered]
+        for template, fit in reversed(calls):
+            numbered = hir.Node(entered, template, (*node, *fit.indices))
+            found = [hir.If(all_of(fit.tests), [numbered], found)] if fit.tests else [numbered]
         for statement in found:
             frame.emit(statement)
-        left = calls[0][1][1]
+        left = calls[0][1].left
         value = Value(SubTrace(trace, (Below(function), *parts[length:])), (entered, *left))
 
 
 # --- which templates an address has --------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """How an address lies in a template.
+
+    Attributes:
+        indices: those of the template.
+        left: the indices of the address that are left, if it is longer.
+        tests: the tests of the strings that only the data tell.
+        open: the parts of the template that the address leaves open; None if it is longer.
+        is_joined: whether several of its parts are items of a tuple whose length is not known.
+    """
+
+    indices: list[Expr]
+    left: tuple[Expr, ...]
+    tests: list[Expr]
+    open: tuple[Any, ...] | None
+    is_joined: bool = False
+
+
 def _fit(
     frame: Frame, template: tuple[Any, ...], parts: tuple[Any, ...], indices: tuple[Expr, ...]
-) -> tuple[list[Expr], tuple[Expr, ...], list[Expr]] | None:
-    """The indices of a template whose first parts an address has, those that are left, and the tests of the
-    strings that only the data tell; None if it hasn't its parts.
-    """
+) -> _Fit | None:
+    """How an address lies in a template; None if it hasn't its parts."""
     mine: list[Expr] = []
     tests: list[Expr] = []
     rest = list(indices)
     number = frame.program.facts.text_number
-    for wanted, given in zip(template, parts, strict=False):
+    for place, (wanted, given) in enumerate(zip(template, parts, strict=False)):
+        if PathPart in (type(wanted), type(given)) and wanted != given:
+            theirs = tuple(... if isinstance(one, OneOf) else one for one in parts[place:])
+            if apart(template[place:], theirs, frame.program.facts.may_be_key):
+                return None
+            if has_path(theirs):
+                raise frame.not_closed("an address with a tuple whose length is not known, which may be one")
+            found = paths.fitted(frame, template[place:], parts[place:], tuple(rest))
+            return None if found is None else _Fit([*mine, *found], (), tests, (), is_joined=True)
         its_own, rest = rest[: index_count(given)], rest[index_count(given) :]
         index = its_own[0] if its_own else None
+        if isinstance(given, PathPart):
+            mine += its_own
+            if given.spread and len(template) > place + 1 == len(parts):
+                raise frame.not_closed("all choices below a tuple whose length is not known")
+            continue
         if isinstance(given, OneOf):
             if isinstance(wanted, Joined):
                 values = texts.values_of_options(frame, wanted, given.options, its_own[0], tests)
@@ -174,7 +208,7 @@ def _fit(
             tests.append(hir.Op("eq", (index, text), "b"))  # type: ignore[arg-type]
         elif wanted != given:
             return None
-    return mine, tuple(rest), tests
+    return _Fit(mine, tuple(rest), tests, template[len(parts) :] if len(template) >= len(parts) else None)
 
 
 @dataclass(frozen=True)
@@ -212,9 +246,8 @@ def all_at(frame: Frame, value: Value) -> Iterator[Found]:
         if template.context is not context or template.type == NO_VALUE:  # that only notes a call
             continue
         fit = _fit(frame, template.own, parts, indices)
-        if fit is not None and len(template.own) >= len(parts):
-            mine, _, tests = fit
-            yield Found(template, (*node, *mine), template.own[len(parts) :], all_of(tests))
+        if fit is not None and fit.open is not None:
+            yield Found(template, (*node, *fit.indices), fit.open, all_of(fit.tests))
 
 
 def all_of(tests: list[Expr]) -> Expr:
@@ -261,7 +294,7 @@ def contains(frame: Frame, container: Value, address: Value) -> Expr:
     _ask(frame, trace_of(container))
     tests: list[Expr] = []
     for found in templates_at(frame, deeper(frame, container, address)):
-        if found.rest:
+        if found.rest or found.template.own[-1] == PathPart(True):
             raise frame.not_closed("`in` a trace, of a namespace")
         tests.append(is_present(frame, found))
     result: Expr = hir.FALSE
@@ -322,8 +355,8 @@ def _returned(frame: Frame, at: Value) -> Value | None:
     for template in frame.program.templates_of(trace_of(at).name):
         if template.context is context and template.type == NO_VALUE and len(template.own) == len(parts):
             fit = _fit(frame, template.own, parts, indices)
-            if fit is not None and not fit[2]:
-                return frame.program.returned_at(frame, trace_of(at).name, template, (*node, *fit[0]))
+            if fit is not None and not fit.tests:
+                return frame.program.returned_at(frame, trace_of(at).name, template, (*node, *fit.indices))
     return None
 
 

@@ -27,10 +27,16 @@ UNSET = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """A value: its type, and an expression for each of its leaves."""
+    """A value: its type, and an expression for each of its leaves.
+
+    Attributes:
+        pieces: of a tuple that was just made, whose length is known only when the text runs, what it is made
+            of, one behind another: an item, or a tuple whose items these are, and whether it is that.
+    """
 
     type: Type
     leaves: tuple[Expr, ...] = ()
+    pieces: tuple[tuple[Value, bool], ...] = ()
 
     @property
     def leaf(self) -> Expr:

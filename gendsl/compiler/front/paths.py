@@ -1,0 +1,246 @@
+"""Tuples in addresses whose lengths are known only when the text runs: `("mean", *at)` and `("mean", at)`.
+
+Each has a number, by which a choice is found as by an index. The numbers are those of the nodes of a tree,
+which all programs that are lowered together share: 0 is (), and any other tuple has the number that the state
+gives to its last item below the tuple of those before it, as it gives one to the address of a call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.numbers import is_plain_tuple
+from gendsl.compiler.front.values import NONE, Value, alternatives_of, items_of, number, number_leaf
+from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.key_paths import ABOVE, EMPTY, code_of, segments
+from gendsl.compiler.types import (
+    Known,
+    List,
+    Number,
+    PathPart,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    index_count,
+    leaves,
+)
+from gendsl.compiler.types import Text as TextType
+
+_FEW_LENGTHS = 2
+"""Of how many lengths a tuple may be that each has code of its own, where others are added to it."""
+
+
+def _is_tuple(frame: Frame, type: Type) -> bool:
+    """Whether a type is one of tuples, of whatever length."""
+    if isinstance(type, List):
+        return frame.program.facts.sequence(type.site) is tuple
+    if isinstance(type, Known):
+        return type.value.__class__ is tuple
+    return isinstance(type, Tuple) and type.cls is tuple
+
+
+def is_path(frame: Frame, value: Value, *, few: bool = False) -> bool:
+    """Whether a value is a tuple that is found by its number, as its length is known only when the text runs.
+
+    Args:
+        few: whether that is so of a tuple that has one of a few lengths, too.
+    """
+    type = value.type
+    if isinstance(type, Union):
+        several = few or len(type.alternatives) > _FEW_LENGTHS
+        some = several or any(isinstance(one, List) for one in type.alternatives)
+        return some and all(_is_tuple(frame, one) for one in type.alternatives)
+    return isinstance(type, List) and _is_tuple(frame, type)
+
+
+def number_of(frame: Frame, value: Value) -> Expr:
+    """The number of a tuple."""
+    if isinstance(value.type, Union):
+        found = number_leaf(frame.switch(value, lambda one: number(number_of(frame, one))), "i")
+        found = frame.set(found, "path")
+        frame.program.tuples[found] = value
+        return found
+    if isinstance(value.type, List):
+        at = frame.fresh("path", "i")
+        frame.emit(hir.Call([at], _function(frame, value.type), [value.leaf]))
+        frame.program.tuples[at] = value
+        return at
+    assert is_plain_tuple(value.type)
+    return number_of_codes(frame, [_code(frame, item) for item in items_of(value)])
+
+
+def number_of_codes(frame: Frame, codes: list[Expr]) -> Expr:
+    """The number of a tuple of a known length, of the codes of its items."""
+    at: Expr = Const(EMPTY, "i")
+    for code in codes:
+        node = frame.fresh("node", "i")
+        frame.emit(hir.Node(node, frame.program.paths(), (at, frame.atom(code, "key"))))
+        at = frame.set(Op("add", (node, Const(1, "i")), "i"), "path")
+    frame.program.tuples[at] = codes
+    return at
+
+
+def cover(frame: Frame, full: tuple[Any, ...], indices: tuple[Expr, ...]) -> None:
+    """Note, where a choice is made whose address ends with the items of a tuple, what these begin with."""
+    if not frame.program.covers or indices[-1] == Const(EMPTY, "i"):
+        return
+    first, template = indices[:-1], frame.program.template(full, Tuple(()), ABOVE)
+
+    def covered(value: Value) -> Value:
+        if isinstance(value.type, List):
+            function = _function(frame, value.type, template)
+            frame.emit(hir.Call([frame.fresh("path", "i")], function, [*first, value.leaf]))
+        else:
+            from_codes([_code(frame, item) for item in items_of(value)])
+        return NONE
+
+    def from_codes(codes: list[Expr]) -> None:
+        at: Expr = Const(EMPTY, "i")
+        for i in range(len(codes)):
+            frame.emit(_covered(template, first, at))
+            at = number_of_codes(frame, codes[: i + 1])
+
+    given = frame.program.tuples[indices[-1]]
+    if isinstance(given, list):
+        from_codes(given)
+    else:
+        frame.switch(given, covered)
+
+
+def _covered(template: Any, first: tuple[Expr, ...], at: Expr) -> hir.Statement:
+    return hir.Primitive([], "cover", (*first, at), (template,))
+
+
+def code_of_part(frame: Frame, part: Any, index: Expr | None) -> Expr | None:
+    """The code of an item that is a part of an address, with its index if it has one; None if it is none."""
+    if isinstance(part, str):
+        frame.program.facts.note_key(part)
+        return Const(code_of(part, frame.program.facts.text_number), "i")
+    if part is None or part is ...:
+        assert index is not None
+        return _coded(index, is_text=part is ...)
+    return None
+
+
+def _coded(leaf: Expr, *, is_text: bool) -> Expr:
+    double = Op("mul", (leaf, Const(2, "i")), "i")
+    return Op("add", (double, Const(1, "i")), "i") if is_text else double
+
+
+def _code(frame: Frame, item: Value) -> Expr:
+    """The code of an item: a number that no other integer or string has."""
+    facts = frame.program.facts
+    match item.type:
+        case Known(value=str() as text):
+            facts.note_key(text)
+            return Const(code_of(text, facts.text_number), "i")
+        case Known(value=int() as found) if not isinstance(found, bool) and 0 <= found < 2**31:
+            return Const(code_of(found, facts.text_number), "i")
+        case Number("i"):
+            return _coded(item.leaf, is_text=False)
+        case TextType(options):
+            for one in (...,) if options is None else options:
+                facts.note_key(one)
+            return _coded(item.leaf, is_text=True)
+        case Union():
+            codes = [_code(frame, one) for one in alternatives_of(item)]
+            result = codes[-1]
+            for i in range(len(codes) - 2, -1, -1):
+                test = Op("eq", (item.leaves[0], Const(i, "i")), "b")
+                result = Op("select", (test, codes[i], result), "i")
+            return result
+    if is_never(item):
+        return Const(0, "i")
+    raise frame.not_closed(f"{describe(item.type)} in a tuple in an address")
+
+
+def _function(frame: Frame, type: List, above: Any = None) -> hir.Function:
+    """`path(items)`: the number of a tuple.
+
+    Args:
+        above: the template of what the tuple begins with, if that is noted; its other indices are then the
+            first parameters.
+    """
+    kind: Type = frame.program.facts.item(type.site)
+    key = ("path", kind, above)
+    if key not in frame.program.helpers:
+        made = hir.Function(
+            frame.program.function_name("path"), results=["i"], origin="the number of a tuple in an address"
+        )
+        frame.program.helpers[key] = made
+        text, layout = Text(made), leaves(kind)
+        items, n, i = Var(text.fresh("items"), "r"), Var(text.fresh("n"), "i"), Var(text.fresh("i"), "i")
+        at, node = Var(text.fresh("at"), "i"), Var(text.fresh("node"), "i")
+        key_leaves = [Var(text.fresh("key"), one) for one in layout]
+        code = _code(frame, Value(kind, tuple(key_leaves)))
+        load: hir.Body = [hir.Load(list(key_leaves), items, layout, i)] if layout else []
+        deeper: list[Expr] = [Op("add", (node, Const(1, "i")), "i")]
+        step: hir.Body = [*load, hir.Node(node, frame.program.paths(), (at, code)), hir.Set([at], deeper)]
+        first = [Var(text.fresh("at"), "i") for _ in range(above.rank - 1)] if above else []
+        if above is not None:
+            step.insert(0, _covered(above, tuple(first), at))
+        made.parameters = [*first, items]
+        made.body = [
+            hir.Length(n, items, layout),
+            hir.Set([at], [Const(EMPTY, "i")]),
+            hir.For(i, Const(0, "i"), n, Const(1, "i"), step, 0),
+            hir.Return([at]),
+        ]
+    return frame.program.helpers[key]  # type: ignore[no-any-return]
+
+
+def noted(
+    frame: Frame, parts: tuple[Any, ...], indices: tuple[Expr, ...], *, calls: bool = False
+) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
+    """An address of a program; where others like it have tuples whose lengths are not known, it gets them.
+
+    Args:
+        calls: whether it is that of a call.
+    """
+    facts, kind = frame.program.facts, (frame.program.trace, calls)
+    if any(isinstance(part, PathPart) for part in parts):
+        spread = [i for i, part in enumerate(parts) if part == PathPart(True)]
+        if len(spread) > 1:
+            raise frame.not_closed("an address with two tuples whose lengths are not known")
+        if spread and len(parts) == 1:
+            raise frame.not_closed("an address that is a tuple whose length is not known")
+        for next_ in (parts[at + 1] for at in spread if at + 1 < len(parts)):
+            if not isinstance(next_, str) or facts.may_be_key(next_):
+                raise frame.not_closed("a tuple whose length is not known before what may be an item of it")
+        facts.note_path(kind, parts)
+        return parts, indices
+    for known_kind, wanted in facts.paths:
+        if known_kind == kind:
+            found = fitted(frame, wanted, parts, indices)
+            if found is not None:
+                return wanted, found
+    return parts, indices
+
+
+def fitted(
+    frame: Frame, wanted: tuple[Any, ...], parts: tuple[Any, ...], indices: tuple[Expr, ...]
+) -> tuple[Expr, ...] | None:
+    """The indices of an address as one of another form, with tuples in place of parts; None if it is none."""
+    found = segments(wanted, parts, lambda one, given: one == given)
+    if found is None:
+        return None
+    result: list[Expr] = []
+    starts = [0]
+    for part in parts:
+        starts.append(starts[-1] + index_count(part))
+    for part, start, end in found:
+        if not isinstance(part, PathPart):
+            result += indices[starts[start] : starts[end]]
+            continue
+        codes: list[Expr] = []
+        for at in range(start, end):
+            index = indices[starts[at]] if starts[at] < starts[at + 1] else None
+            code = code_of_part(frame, parts[at], index)
+            if code is None:
+                return None
+            codes.append(code)
+        result.append(number_of_codes(frame, codes))
+    return tuple(result)
