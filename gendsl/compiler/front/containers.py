@@ -103,6 +103,9 @@ def pieces_of(value: Value) -> tuple[tuple[Value, bool], ...]:
 
 def one_behind_another(frame: Frame, a: Value, b: Value) -> Value:
     """`a + b` of tuples, the length of one of which is known only when the text runs."""
+    from gendsl.compiler.front.paths import is_path, listed
+
+    a, b = (listed(frame, one) if is_path(frame, one) else one for one in (a, b))
     at = frame.here
     made = list_of(frame, at, [], "sum")
     extend(frame, at, made, a)

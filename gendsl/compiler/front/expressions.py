@@ -275,12 +275,10 @@ def _spread(frame: Frame, part: ast.Starred, place: int) -> Value:
     value = comprehensions.spread(frame, part)
     if is_plain_tuple(value.type) or is_never(value):
         return make_tuple([]) if is_never(value) else value
-    if isinstance(value.type, List) and paths.is_path(frame, value):
-        return value  # which nobody changes
+    if paths.is_path(frame, value):
+        return paths.listed(frame, value)  # which nobody changes
     made = containers.list_of(frame, part, [], ("spread", place))
     containers.extend(frame, part, made, value)
-    if paths.is_path(frame, value):
-        return containers.as_tuple(frame, made)
     return made
 
 

@@ -56,16 +56,45 @@ def is_path(frame: Frame, value: Value, *, few: bool = False) -> bool:
     return isinstance(type, List) and _is_tuple(frame, type)
 
 
+def listed(frame: Frame, value: Value) -> Value:
+    """A tuple that is of one of several lengths as one whose length is known only when the text runs."""
+    from gendsl.compiler.front.containers import as_tuple, extend, list_of
+
+    if not isinstance(value.type, Union):
+        return value
+    key = ("items", frame.program.facts.canonical(value.type))
+    if key not in frame.program.helpers:
+        made, inner, given = _helper(frame, "items", key, value.type, "r", "the items of a tuple")
+        frame.program.helpers[key] = made, None
+        found = list_of(inner, frame.node, [], "items")
+        extend(inner, frame.node, found, given)
+        inner.emit(hir.Return([found.leaf]))
+        frame.program.helpers[key] = made, found.type
+    made, kind = frame.program.helpers[key]
+    items = frame.fresh("items", "r")
+    frame.emit(hir.Call([items], made, list(value.leaves)))
+    return as_tuple(frame, Value(kind, (items,)))
+
+
+def _helper(
+    frame: Frame, name: str, key: Any, type: Type, result: str, origin: str
+) -> tuple[hir.Function, Frame, Value]:
+    """A function of a value of a type, what its body is made with, and the value there."""
+    made = hir.Function(frame.program.function_name(name), results=[result], origin=origin)
+    inner = Frame(frame.program, Text(made), made.body, frame.node, None, frame.filename, key)
+    inner.line = 0
+    given = Value(type, tuple(inner.fresh("at", kind) for kind in leaves(type)))
+    made.parameters = [leaf for leaf in given.leaves if isinstance(leaf, Var)]
+    return made, inner, given
+
+
 def number_of(frame: Frame, value: Value) -> Expr:
     """The number of a tuple."""
-    if isinstance(value.type, Union):
-        found = number_leaf(frame.switch(value, lambda one: number(number_of(frame, one))), "i")
-        found = frame.set(found, "path")
-        frame.program.tuples[found] = value
-        return found
-    if isinstance(value.type, List):
+    if isinstance(value.type, (Union, List)):
         at = frame.fresh("path", "i")
-        frame.emit(hir.Call([at], _function(frame, value.type), [value.leaf]))
+        type = value.type
+        function = _switching(frame, type) if isinstance(type, Union) else _function(frame, type)
+        frame.emit(hir.Call([at], function, list(value.leaves)))
         frame.program.tuples[at] = value
         return at
     assert is_plain_tuple(value.type)
@@ -155,6 +184,17 @@ def _code(frame: Frame, item: Value) -> Expr:
     if is_never(item):
         return Const(0, "i")
     raise frame.not_closed(f"{describe(item.type)} in a tuple in an address")
+
+
+def _switching(frame: Frame, type: Union) -> hir.Function:
+    """`path_of(*leaves)`: the number of a tuple that is of one of several lengths."""
+    key = ("path", frame.program.facts.canonical(type))
+    if key not in frame.program.helpers:
+        made, inner, given = _helper(frame, "path_of", key, type, "i", "the number of a tuple in an address")
+        frame.program.helpers[key] = made
+        found = inner.switch(given, lambda one: number(number_of(inner, one)))
+        inner.emit(hir.Return([number_leaf(found, "i")]))
+    return frame.program.helpers[key]  # type: ignore[no-any-return]
 
 
 def _function(frame: Frame, type: List, above: Any = None) -> hir.Function:
