@@ -155,6 +155,11 @@ class Set(Type):
     frozen: bool = False
 
 
+def is_unhashable(type: Type) -> bool:
+    """Whether a text has the values of a type neither as keys nor as parts of addresses."""
+    return isinstance(type, (List, Array, Dict, Set))
+
+
 @dataclass(frozen=True, slots=True)
 class Object(Type):
     """An instance of a class with attributes that change, made at a site."""

@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, iid, normal, uniform_discrete
+from gendsl import bernoulli, gen, iid, normal, sample, uniform_discrete
 from gendsl.compiler.closed import ClosedDensity
+from gendsl.inference import mh
+from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 KNOWN = {2, 7}
@@ -310,6 +312,43 @@ def test_dicts_with_defaults_and_tuples_of_items(n):
 def test_defaults_and_products_that_are_refused(model):
     found = outcome(model, (3,))
     assert found == "equal" or found.startswith("refused: "), found
+
+
+@gen
+def records(docs):
+    """Dicts as records, whose values have several types: some are keys and parts of addresses."""
+    weight = {doc["id"]: ("weight", doc["id"]) @ ~normal(0, 1) for doc in docs}
+    size = {}
+    for doc in docs:
+        size[doc["id"], doc["name"]] = len(doc["words"])
+        for w, word in enumerate(doc["words"]):
+            ("word", doc["id"], w) @ ~normal(weight[doc["id"]] + word, 1)
+    ("y", 0) @ ~normal(sum(size[doc["id"], doc["name"]] for doc in docs), 1)
+
+
+DOCS = [{"id": 7, "name": "a", "words": [1, 2, 3]}, {"id": 3, "name": "b", "words": [4]}]
+
+
+@gen
+def first_of_records(trace):
+    """Reads by a part of an address that is a value of a record."""
+    docs = trace.args[0]
+    at = docs[0]["id"]
+    ("weight", at) @ ~normal(trace["word", at, 0] - trace["weight", at], 0.5)
+
+
+def test_records_of_several_types():
+    assert outcome(records, (DOCS,)) == "equal"
+    trace, _ = records.generate((DOCS,), {("word", 7, 0): 1.5}, rng=1)
+    kernel = mh(first_of_records)
+    assert "closed" in kernel.explain(trace), kernel.explain(trace)
+    runs = {}
+    for runtime in runtimes():
+        with running_on(runtime):
+            runs[runtime] = sample(kernel, trace, 50, record=("weight", 7), seed=2, progress=False)
+    for run in runs.values():
+        (name,) = run.names
+        np.testing.assert_allclose(run[name], runs["reference"][name], rtol=1e-12)
 
 
 @gen

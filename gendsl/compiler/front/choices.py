@@ -34,6 +34,7 @@ from gendsl.compiler.types import (
     Type,
     Union,
     describe,
+    is_unhashable,
     leaves,
 )
 from gendsl.compiler.types import (
@@ -316,6 +317,7 @@ def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple
     facts = frame.program.facts
 
     def add(item: Value) -> None:
+        item = frame.without(item, is_unhashable)
         match item.type:
             case Known(value=str() as text):
                 part, at = facts.as_joined(text)

@@ -27,7 +27,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
-from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, leaves
+from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.types import Generator as GeneratorType
 
 if TYPE_CHECKING:
@@ -462,6 +462,20 @@ class Frame:
             return self.branch(test, lambda: one(i), lambda: from_(i + 1))
 
         return from_(0)
+
+    def without(self, value: Value, is_refused: Callable[[Type], bool]) -> Value:
+        """A value without the alternatives of its type that are refused where it is used, as those of another
+        field of a dict that is used as a record. Where it has one of them, the reference interpreter decides.
+        """
+        if not isinstance(value.type, Union) or not any(map(is_refused, value.type.alternatives)):
+            return value
+
+        def of_one(one: Value) -> Value:
+            if is_refused(one.type):
+                raise self.not_closed(f"{describe(one.type)} where there can be none")
+            return one
+
+        return self.atoms(self.switch(value, of_one))
 
     def point(self) -> Point:
         """How far the lowering has come."""

@@ -30,10 +30,14 @@ from gendsl.compiler.types import (
     Dict,
     Generator,
     Iterator,
+    Joined,
     Known,
     List,
+    Number,
     Object,
+    Text,
     Tuple,
+    Type,
     describe,
     leaves,
 )
@@ -90,7 +94,15 @@ def sequence(frame: Frame, value: Value) -> Sequence:
         frame.fail(f"a loop over {describe(value.type)}")
     if is_never(value) or not frame.live:
         return Sequence(0, lambda i: value)
+    narrower = frame.without(value, _has_no_items)
+    if narrower is not value:
+        return sequence(frame, narrower)
     raise frame.not_closed(f"a loop over {describe(value.type)}")
+
+
+def _has_no_items(type: Type) -> bool:
+    """Whether a loop that the compiler reads can't go over values of a type."""
+    return isinstance(type, (Number, Text, Joined)) or type == known(None).type
 
 
 def _values(frame: Frame, value: Value) -> Value:

@@ -25,7 +25,7 @@ from gendsl.compiler.front.table_functions import (
     rebuilder,
     setter,
 )
-from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, known, number
+from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, items_of, known, make_tuple, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
     NEVER,
@@ -37,6 +37,7 @@ from gendsl.compiler.types import (
     Type,
     Union,
     describe,
+    is_unhashable,
     leaves,
 )
 from gendsl.compiler.types import Text as TextType
@@ -92,12 +93,22 @@ def _checked_key(frame: Frame, type: Type) -> None:
         raise frame.not_closed(f"{describe(type)} as a key of a dict")
 
 
+def _as_key(frame: Frame, key: Value) -> Value:
+    """A key without the alternatives of its type that no key can have."""
+    if isinstance(key.type, Tuple) and key.type.cls is tuple:
+        items = items_of(key)
+        if any(isinstance(item.type, Union) for item in items):
+            return make_tuple([_as_key(frame, item) for item in items])
+    return frame.without(key, is_unhashable)
+
+
 def _known_key(frame: Frame, value: Value, key: Value) -> Type | None:
     """The type of the keys of a dict, of which one is now looked for; None if there are none yet."""
     assert isinstance(value.type, Dict)
     site, facts = value.type.site, frame.program.facts
     if facts.item(site, "key") == NEVER or is_never(key):
         return None
+    _checked_key(frame, key.type)  # before it is learnt that the dict has such keys
     try:
         kind = facts.grow_item(site, key.type, "key")
     except NotClosed as error:
@@ -110,7 +121,7 @@ def _known_key(frame: Frame, value: Value, key: Value) -> Type | None:
 def find(frame: Frame, value: Value, key: Value) -> Expr:
     """The position of the entry of a key, or -1."""
     assert isinstance(value.type, Dict)
-    key = texts.as_alternative(frame, key, _types(frame, value.type.site)[0])
+    key = texts.as_alternative(frame, _as_key(frame, key), _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None:
         return Const(-1, "i")
@@ -133,7 +144,7 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
             lambda: at_position(frame, value, at)[1],
             lambda: _missing(frame, value, key),
         )
-    key = texts.as_alternative(frame, key, _types(frame, value.type.site)[0])
+    key = texts.as_alternative(frame, _as_key(frame, key), _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None:
         frame.fail_if(hir.TRUE, NO_KEY)
@@ -164,7 +175,6 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.numbers import equal as equal_values
     from gendsl.compiler.front.numbers import negation
-    from gendsl.compiler.front.values import items_of
 
     assert isinstance(a.type, Dict) and isinstance(b.type, Dict)
     if Counter in (a.type.missing, b.type.missing):
@@ -209,7 +219,8 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     if is_never(key) or is_never(new):
         return
     writable(frame, value)
-    key = texts.as_alternative(frame, key, facts.item(site, "key"))
+    key = texts.as_alternative(frame, _as_key(frame, key), facts.item(site, "key"))
+    _checked_key(frame, key.type)
     kind = facts.grow_item(site, key.type, "key")
     item_type = facts.grow_item(site, new.type, "value")
     _checked_key(frame, kind)
@@ -261,7 +272,6 @@ def clear(frame: Frame, value: Value) -> None:
 
 def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
     """The number of entries, and a function that gives the key, the value or both at a position."""
-    from gendsl.compiler.front.values import make_tuple
 
     def at(i: Expr) -> Value:
         key, kept = at_position(frame, value, i)
