@@ -212,17 +212,20 @@ class SamplerContext(Context):
 
     def _run_with_room(self, generator: Any, before: Any) -> int:
         templates, layout = self.closed.lowered.templates, self.closed.layout.templates
+        given = sum(len(self.found[t.number]) for t in templates if t.has_nodes)
+        self.words[Word.NODES] = given
         while True:
             for template, words in zip(templates, layout, strict=True):
                 for axis in range(template.rank):
                     self.words[words.wanted(axis)] = -1
-            self.words[Word.NODES] = sum(len(self.found[t.number]) for t in templates if t.has_nodes)
             status = self.start()
             if status != FULL:
                 return status
             generator.state = before
-            if not self._make_room():
-                self.grow()
+            if self._make_room():
+                self.words[Word.NODES] = given
+            else:
+                self.grow()  # tuples in addresses keep the numbers that they got
 
     def _make_room(self) -> bool:
         """Make the state larger where there was no room; whether there was none anywhere."""

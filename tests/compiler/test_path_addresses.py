@@ -232,6 +232,25 @@ def test_a_choice_above_another_one_is_the_users_error():
                 assert getattr(sampler, f"generate_{form}")((3,), {}, rng).choices == expected
 
 
+@gen
+def large(n):
+    at = ()
+    for i in range(8):
+        x = ("x", at) @ ~normal(0, 1)
+        squares = []
+        for j in range(n if i == 3 else 1):
+            squares.append(x * j)
+        ("y", i) @ ~normal(squares[len(squares) - 1], 1)
+        at = (*at, i)
+
+
+@needs_llvm
+def test_where_memory_grows_numbers_are_given_once():
+    args = (200_000,)
+    drawn = ClosedSampler(large, args).generate_native(args, {}, np.random.default_rng(1))
+    assert drawn.choices == paths_of(large.reference.simulate(args, rng=1))
+
+
 # --- moves -------------------------------------------------------------------------------------------
 
 
