@@ -317,7 +317,8 @@ def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple
     facts = frame.program.facts
 
     def add(item: Value) -> None:
-        item = frame.without(item, is_unhashable)
+        if not paths.is_path(frame, item, few=of_trace):
+            item = frame.without(item, is_unhashable)
         match item.type:
             case Known(value=str() as text):
                 part, at = facts.as_joined(text)
