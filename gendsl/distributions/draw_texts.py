@@ -17,6 +17,7 @@ from gendsl.distributions import bounded, discrete, location_scale, positive
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.compound import iid
 from gendsl.distributions.factors import factor
+from gendsl.distributions.matrices import inv_wishart, wishart
 from gendsl.distributions.mixtures import mixture, mixture_of_normals
 from gendsl.distributions.multivariate import dirichlet, multinomial, mvnormal
 from gendsl.distributions.order_statistics import ordered
@@ -151,6 +152,52 @@ def mvnormal_draw(rng: Any, mean: Any, lower: Any) -> Any:
     return mean + lower @ rng.standard_normal(len(mean))
 
 
+def _bartlett(rng: Any, df: float, dim: int) -> Any:
+    """A, lower triangular, such that A Aᵀ is Wishart(df, identity)."""
+    factor = np.zeros((dim, dim))
+    for i in range(dim):
+        for j in range(dim):
+            drawn = rng.standard_normal()
+            if j < i:
+                factor[i, j] = drawn
+    for i in range(dim):
+        factor[i, i] = sqrt(rng.chisquare(df - i))
+    return factor
+
+
+def _gram(root: Any) -> Any:
+    """root rootᵀ, symmetric to the last bit."""
+    dim = len(root)
+    product = np.zeros((dim, dim))
+    for i in range(dim):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(dim):
+                total += root[i, k] * root[j, k]
+            product[i, j] = total
+            product[j, i] = total
+    return product
+
+
+def wishart_draw(rng: Any, df: float, scale: Any) -> Any:
+    """A draw by Bartlett's decomposition; `scale` is the factor of V."""
+    return _gram(scale @ _bartlett(rng, df, len(scale)))
+
+
+def inv_wishart_draw(rng: Any, df: float, scale: Any) -> Any:
+    """The inverse of (L⁻ᵀ A)(L⁻ᵀ A)ᵀ, which is (L A⁻ᵀ)(L A⁻ᵀ)ᵀ; `scale` is the factor L of V."""
+    dim = len(scale)
+    factor = _bartlett(rng, df, dim)
+    inverse = np.zeros((dim, dim))
+    for j in range(dim):
+        for i in range(j, dim):
+            left = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                left -= factor[i, k] * inverse[k, j]
+            inverse[i, j] = left / factor[i, i]
+    return _gram(scale @ inverse.T)
+
+
 def product_draw(rng: Any, components: Any) -> Any:
     """A draw from each component."""
     values = []
@@ -236,6 +283,8 @@ TEXTS: dict[type, Callable[..., Any]] = {
     dirichlet: dirichlet_draw,
     multinomial: multinomial_draw,
     mvnormal: mvnormal_draw,
+    wishart: wishart_draw,
+    inv_wishart: inv_wishart_draw,
     iid: iid_draw,
     ordered: ordered_draw,
     affine: affine_draw,

@@ -15,6 +15,7 @@ from gendsl import (
     gamma,
     gen,
     iid,
+    inv_wishart,
     mixture,
     mixture_of_normals,
     multinomial,
@@ -24,6 +25,7 @@ from gendsl import (
     poisson,
     product,
     uniform_discrete,
+    wishart,
 )
 from gendsl.choices import choicemap
 from gendsl.compiler import native_draws, print_python
@@ -264,6 +266,21 @@ def compounds(n):
 )
 def test_compound_families_are_drawn_as_by_the_reference(way):
     assert outcome(compounds, (20,), ways=[way]) == "equal"
+
+
+@gen
+def covariances(n, scale):
+    for i in range(n):
+        v = ("v", i) @ ~wishart(4.5, scale)
+        ("w", i) @ ~inv_wishart(len(scale) + 2, v)
+        ("x", i) @ ~mvnormal(np.zeros(len(scale)), v)
+        ("one", i) @ ~inv_wishart(2.5, [[0.5 + v[0, 0]]])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scale", [[[2.0]], [[2.0, 0.5], [0.5, 1.0]], (np.eye(4) + 0.3).tolist()])
+def test_covariance_matrices_are_drawn_as_by_the_reference(way, scale):
+    assert outcome(covariances, (6, scale), ways=[way]) == "equal"
 
 
 @gen
