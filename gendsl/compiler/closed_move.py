@@ -40,7 +40,7 @@ from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import Walked, runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
-from gendsl.compiler.front.coordinates import UNKNOWN
+from gendsl.compiler.front.coordinates import TRIANGLE, UNKNOWN
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.front.values import NotClosed
@@ -453,7 +453,9 @@ class ClosedKernel(Compiled):
                         | hir.Copy(template=template)
                         | hir.Read(template=template, followed=True)
                     ):
-                        if self.lowered.coordinates.get(template.number) == UNKNOWN:
+                        known_as = self.lowered.coordinates.get(template.number)
+                        copied = isinstance(statement, hir.Copy)
+                        if known_as == UNKNOWN or (known_as == TRIANGLE and not copied):
                             raise NotClosed(f"the coordinates of {template.parts!r}")
 
     def inputs(self) -> list[tuple[int, Any, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
+from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Expr, Kind, Var
 from gendsl.compiler.llvm_lists import Lists
 from gendsl.compiler.llvm_text import TYPES
@@ -124,6 +124,10 @@ class Choices(Lists):
         coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
         if coordinates in (DISCRETE, NUMBER):
             return str(int(coordinates == NUMBER))
+        if coordinates == TRIANGLE:
+            rows = leaves[2]
+            square = self.let(f"mul i64 {rows}, {self.let(f'add i64 {rows}, 1')}")
+            return self.let(f"lshr i64 {square}, 1")
         size = self._size(leaves)
         return self.let(f"sub i64 {size}, 1") if coordinates == WEIGHTS else size
 

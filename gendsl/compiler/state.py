@@ -34,7 +34,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
+from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.front.program import MODEL, Template
 from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.meetings import Meeting, upper_index
@@ -832,6 +832,9 @@ def dimension(column: Column, value: Any) -> int:
         return 0
     if column.coordinates == NUMBER:
         return 1
+    if column.coordinates == TRIANGLE:
+        rows = math.isqrt(_size(value))
+        return rows * (rows + 1) // 2
     return _size(value) - (column.coordinates == WEIGHTS)
 
 

@@ -15,16 +15,18 @@ from gendsl import (
     gamma,
     gen,
     iid,
+    inv_wishart,
     mvnormal,
     normal,
     poisson,
     product,
+    read,
     transform,
     uniform,
     uniform_discrete,
     write,
 )
-from gendsl.inference import birth_death, split_merge
+from gendsl.inference import birth_death, involutive, split_merge
 from gendsl.inference.component_choices import labels_of
 from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes
@@ -260,7 +262,21 @@ def unlike(n, spread):
         ("y", i) @ ~normal(0, 1)
 
 
+@gen
+def spreads(n):
+    k = ~poisson(1.0)
+    covariances = [("covariance", j) @ ~inv_wishart(4, [[1.0, 0.2], [0.2, 1.0]]) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(0, 1 + sum(c[0, 0] + c[0, 1] + c[1, 1] for c in covariances))
+
+
+@gen
+def new_spread(trace):
+    covariance = ~inv_wishart(3.5, [[1.0, 0.0], [0.0, 2.0]])
+
+
 MOVES = {
+    "covariances": (spreads, (3,), birth_death("covariance", propose=new_spread)),
     "swap": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair)),
     "shift": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, insert="shift", birth=0.3)),
     "last": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, insert="last", most=6)),
@@ -545,3 +561,15 @@ def test_what_is_asked_may_tell_of_discrete_choices_that_are_not_read(way):
     assert set(results) <= {"accepted", "rejected", "raises"}, results
     move = Move(two, untold)
     assert outcomes(way, compiled(trace, move), trace, move, 10).keys() == {"raises"}
+
+
+@transform
+def scaled_covariance(model_in, *, model_out):
+    if read(model_in["k"], discrete) > 0:
+        write(model_out["covariance", 0], 2.0 * read(model_in["covariance", 0]))
+
+
+def test_a_map_that_computes_a_covariance_matrix_is_left_to_the_interpreter():
+    trace = spreads.generate((1,), {("y", 0): 0.0}, init={"k": 1}, rng=3).trace
+    kernel = involutive(None, scaled_covariance)
+    assert "the coordinates of ('covariance', None)" in kernel.explain(trace)

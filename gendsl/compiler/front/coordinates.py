@@ -6,13 +6,24 @@ from gendsl import supports
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import Value, alternatives_of, items_of
 from gendsl.compiler.types import Array, Number, Tuple, Type, Union
-from gendsl.distributions import affine, dirichlet, iid, mixture, mvnormal, ordered, product
+from gendsl.distributions import (
+    affine,
+    dirichlet,
+    iid,
+    inv_wishart,
+    mixture,
+    mvnormal,
+    ordered,
+    product,
+    wishart,
+)
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.supports.scalar import ScalarSupport
 
-DISCRETE, NUMBER, ENTRIES, WEIGHTS, UNKNOWN = range(5)
-"""None; one; one for each entry; one for each entry but the last; not known."""
+DISCRETE, NUMBER, ENTRIES, WEIGHTS, UNKNOWN, TRIANGLE = range(6)
+"""None; one; one for each entry; one for each entry but the last; not known; one for each entry on and below
+the diagonal of a symmetric matrix, which is copied whole: what a map computes of it is not followed."""
 _COMPONENTS = {affine: 0, iid: 0, ordered: 0, mixture: 1, product: 0}
 """Where the distribution is, or the list of them, that a distribution is made of."""
 _OF_SUPPORTS = {supports.RealArray: ENTRIES, supports.Ordered: ENTRIES, supports.Simplex: WEIGHTS}
@@ -36,6 +47,8 @@ def coordinates(frame: Frame, distribution: Value, kind: Type) -> int:
         return NUMBER
     if cls in (mvnormal, dirichlet):
         return ENTRIES if cls is mvnormal else WEIGHTS
+    if cls in (wishart, inv_wishart):
+        return TRIANGLE
     for family, place in _COMPONENTS.items():
         if issubclass(cls, family):
             inner = _of_components(frame, items_of(distribution)[place])
