@@ -308,6 +308,18 @@ def test_dicts_with_defaults_and_tuples_of_items(n):
     assert outcome(places_of_arrays, (n,)) == "equal"
 
 
+@gen
+def places_of_a_shape(n):
+    ("y", 0) @ ~normal(sum(i + j for i, j in np.ndindex(2, n - 1)), 1)
+
+
+def test_a_shape_is_not_negative():
+    for n in (1, 2, 4):
+        assert outcome(places_of_a_shape, (n,)) == "equal"
+    raises_everywhere(places_of_a_shape, (0,), {("y", 0): 0.0})
+
+
+
 @pytest.mark.parametrize("model", [a_default_by_a_lambda, a_product_used_twice])
 def test_defaults_and_products_that_are_refused(model):
     found = outcome(model, (3,))

@@ -23,8 +23,10 @@ from gendsl.compiler.front.values import (
     items_of,
     known,
     make_tuple,
+    number_leaf,
     object_of,
 )
+from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.types import Iterator
 
 
@@ -213,12 +215,13 @@ def _ndindex(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`numpy.ndindex(rows, columns)`, or of a tuple of sizes."""
     only(frame, named)
     sizes = items_of(args[0]) if len(args) == 1 and is_plain_tuple(args[0].type) else args
-    return _product(frame, [_range(one) for one in sizes], {})
+    return _product(frame, [_range(frame, one) for one in sizes], {})
 
 
-def _range(size: Value) -> Value:
+def _range(frame: Frame, size: Value) -> Value:
     if is_known(size):
         return known(range(object_of(size)))
+    frame.fail_if(Op("lt", (number_leaf(size, "i"), Const(0, "i")), "b"), "a negative dimension")
     return Value(Iterator("range", (size.type,)), size.leaves)
 
 
