@@ -466,6 +466,19 @@ def test_a_selection_by_items_of_a_tuple_is_the_interpreters():
         np.testing.assert_allclose(found["native"], found["compiled"], rtol=1e-9)
 
 
+@gen
+def item_after(n):
+    at = ()
+    for _ in range(n):
+        at = at + ("a",)
+        (*at, "a") @ ~normal(0, 1)  # which is above the next
+
+
+def test_a_tuple_does_not_stand_before_what_may_be_an_item_of_it():
+    with pytest.raises(NotClosed, match="before what may be an item of it"):
+        ClosedDensity(item_after, (2,))
+
+
 # --- what addresses are ------------------------------------------------------------------------------
 
 ONE, SEVERAL = PathPart(False), PathPart(True)
