@@ -18,7 +18,16 @@ from gendsl.compiler.closed import FailedText
 from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.moves import PICK
-from gendsl.compiler.native_layout import FAILED, FULL, PAUSED, TALLY_WORDS, WAITING, ZERO_WORDS, Word
+from gendsl.compiler.native_layout import (
+    FAILED,
+    FULL,
+    PAUSED,
+    STOPPED,
+    TALLY_WORDS,
+    WAITING,
+    ZERO_WORDS,
+    Word,
+)
 from gendsl.compiler.warming import KEPT
 
 if TYPE_CHECKING:
@@ -188,12 +197,19 @@ class ChainState(ABC):
                 return FailedText(0, str(reason))
 
     def _again(self, start: Any, steps: int, sweeps: int) -> None:
-        """Go back, and make steps again until there are so many."""
+        """Go back, and make steps again until there are so many.
+
+        They are made one at a time: of what kernels are given, which lies in the arena to the end of a call,
+        there is then never more beside a step than there was, so that there is room for it.
+        """
+        words = self.words
         self._restore(start)
-        self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = steps, NO_LIMIT
-        self.words[Word.SWEEPS] = _MANY
-        self._call()
-        self.words[Word.SWEEPS], self.origin = sweeps, None
+        words[Word.LAST_STEP], words[Word.SWEEPS] = NO_LIMIT, _MANY
+        for limit in range(min(int(start.words[Word.STEPS]) + 1, steps), steps + 1):
+            words[Word.STEP_LIMIT] = limit
+            if self._call() != STOPPED:
+                raise RuntimeError(f"step {limit - 1} of a chain that was made once was not made again")
+        words[Word.SWEEPS], self.origin = sweeps, None
 
     def _before_zero(self, start: Any) -> None:
         """Go back to before the first step that met a density of zero at a place where none did before."""
