@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gendsl.compiler import hir
-from gendsl.compiler.fold import fold
+from gendsl.compiler.fold import always_equal, fold
 from gendsl.compiler.hir import (
     Block,
     Body,
@@ -175,15 +175,18 @@ def _live(function: Function) -> set[Var]:
 
 
 def _propagate(function: Function, counts: Counter[Var]) -> None:
-    """Use what a variable was copied from, where neither is ever set again; fold what is constant."""
-    values: dict[Var, Expr] = {}
+    """Use what a variable was copied from, where neither is ever set to anything else."""
+    sets: dict[Var, list[Expr]] = {}
     for statement in hir.walk(function.body):
         if isinstance(statement, Set):
             for target, value in zip(statement.targets, statement.values, strict=True):
-                if counts[target] == 1 and (
-                    isinstance(value, (Const, hir.Input)) or (isinstance(value, Var) and counts[value] == 1)
-                ):
-                    values[target] = value
+                sets.setdefault(target, []).append(value)
+    values = always_equal(sets, counts)
+    for target, (value, *others) in sets.items():
+        if not others and counts[target] == 1 and (
+            isinstance(value, (Const, hir.Input)) or (isinstance(value, Var) and counts[value] == 1)
+        ):
+            values[target] = value
     if not values:
         return
     for target in list(values):  # chains of copies

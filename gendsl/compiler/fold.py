@@ -10,10 +10,24 @@ Nothing that may raise is dropped, but a test that was made before, of variables
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import FALSE, TRUE, Body, Const, Expr, Fail, For, Function, If, Op, Set, Var
+from gendsl.compiler.hir import (
+    FALSE,
+    TRUE,
+    Body,
+    Const,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Input,
+    Op,
+    Set,
+    Var,
+)
 from gendsl.compiler.rewriting import cost_of, may_fail, may_raise, rewrite, variables_of
 
 _SAME = {"eq": TRUE, "le": TRUE, "ge": TRUE, "ne": FALSE, "lt": FALSE, "gt": FALSE}
@@ -27,9 +41,46 @@ def fold(function: Function, counts: Mapping[Var, int]) -> bool:
     Args:
         counts: how often each of its variables is set.
     """
-    folding = _Fold(function, counts)
+    values: dict[Var, Expr] = {}
+    for statement in hir.walk(function.body):
+        if isinstance(statement, Set):
+            for target, value in zip(statement.targets, statement.values, strict=True):
+                if counts[target] == 1:
+                    values[target] = value
+    folding = _Fold(counts, values)
     folding.body(function.body, {}, frozenset())
     return folding.changed
+
+
+def always_equal(sets: Mapping[Var, Sequence[Expr]], counts: Mapping[Var, int]) -> dict[Var, Expr]:
+    """The integers that are set several times, and each time to one number: the shape of an array in a loop.
+
+        n = m
+        for i in range(k):
+            n = m if n == 1 else n
+
+    They are taken to be what they are first set to; those for which that does not follow are given up.
+
+    Args:
+        sets: what each variable is set to, where that is an expression.
+        counts: how often each is set.
+    """
+    values = {var: exprs[0] for var, exprs in sets.items() if counts[var] == len(exprs) == 1}
+    folding = _Fold(counts, values)
+    found: dict[Var, Expr] = {}
+    for var, exprs in sets.items():
+        if var.kind == "i" and counts[var] == len(exprs) > 1:
+            known = next((expr for expr in exprs if folding.is_atom(expr)), None)
+            if known is not None:
+                found[var] = folding.known(known, {})
+    while found:
+        equal = dict(found)  # and what follows for others, once it is asked for
+        wrong = [var for var in found if any(folding.known(x, equal) != found[var] for x in sets[var])]
+        if not wrong:
+            break
+        for var in wrong:
+            del found[var]
+    return found
 
 
 class _Fold:
@@ -41,14 +92,24 @@ class _Fold:
         changed: whether anything was folded.
     """
 
-    def __init__(self, function: Function, counts: Mapping[Var, int]) -> None:
-        self.counts, self.changed = counts, False
-        self.values: dict[Var, Expr] = {}
-        for statement in hir.walk(function.body):
-            if isinstance(statement, Set):
-                for target, value in zip(statement.targets, statement.values, strict=True):
-                    if counts[target] == 1:
-                        self.values[target] = value
+    def __init__(self, counts: Mapping[Var, int], values: Mapping[Var, Expr]) -> None:
+        self.counts, self.values, self.changed = counts, values, False
+
+    def is_atom(self, expr: Expr) -> bool:
+        """Whether an expression is a constant, or a variable that is set once."""
+        return isinstance(expr, (Const, Input)) or (isinstance(expr, Var) and self.counts[expr] == 1)
+
+    def known(self, expr: Expr, equal: dict[Var, Expr]) -> Expr:
+        """What an integer is, given what variables are equal to: a constant or a variable, if known."""
+        if isinstance(expr, Var):
+            if expr not in equal:
+                value = self.values.get(expr)
+                found = expr if value is None or expr.kind == "f" else self.known(value, equal)
+                equal[expr] = found if self.is_atom(found) else expr
+            return equal[expr]
+        if not isinstance(expr, Op):
+            return expr
+        return self._folded(Op(expr.name, tuple(self.known(arg, equal) for arg in expr.args), expr.kind), {})
 
     def body(self, body: Body, counters: dict[Var, For], failed: frozenset[str]) -> None:
         """Fold statements, in place.
@@ -131,8 +192,8 @@ class _Fold:
                 return args[0] if args[1] == _ONE else args[1]
             case "mul" if expr.kind == "i" and _ZERO in args and not any(map(may_raise, args)):
                 return _ZERO
-            case "mul" if expr.kind == "i" and self._is_stride(args[1], args[0], counters):
-                return args[0]
+            case "mul" if expr.kind == "i":
+                return self._moved(expr, counters)
             case "imin" | "imax" if args[0] == args[1] and not may_raise(args[0]):
                 return args[0]
             case "not" if isinstance(args[0], Const):
@@ -175,19 +236,17 @@ class _Fold:
                 return TRUE if expr.name == "lt" else FALSE
         return expr
 
-    def _is_stride(self, expr: Expr, counter: Expr, counters: dict[Var, For]) -> bool:
-        """Whether a number is 1, or 0 where a counter is, too: the stride of an array that may be spread."""
-        if not (isinstance(expr, Var) and isinstance(counter, Var) and counter in counters):
-            return False
-        value, loop = self.values.get(expr), counters[counter]
-        return (
-            isinstance(value, Op)
-            and value.name == "select"
-            and value.args[1:] == (_ZERO, _ONE)
-            and value.args[0] == Op("eq", (loop.stop, _ONE), "b")
-            and self._is_steady(value)
-            and loop.start == _ZERO
-        )
+    def _moved(self, expr: Op, counters: dict[Var, For]) -> Expr:
+        """How far an index goes with a stride that is 0 where an axis has but one index: that is 0 then."""
+        index, stride = expr.args
+        value = self.values.get(stride, stride) if isinstance(stride, Var) else stride
+        loop = counters.get(index) if isinstance(index, Var) else None
+        if loop is None or loop.start != _ZERO or not isinstance(value, Op) or value.name != "select":
+            return expr
+        test, none, step = value.args
+        if none != _ZERO or test != Op("eq", (loop.stop, _ONE), "b") or not self._is_steady(value):
+            return expr
+        return index if step == _ONE else Op("mul", (index, step), "i")
 
 
 def _decided(expr: Op) -> Expr:

@@ -40,7 +40,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.list_uses import ListUses, list_of
 from gendsl.compiler.rewriting import replaced, rewrite
-from gendsl.compiler.text_effects import TextEffects, left_by
+from gendsl.compiler.text_effects import TextEffects, left_by, read_by
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")
 _COMPUTING = (
@@ -140,10 +140,9 @@ def _only_computes(uses: ListUses, loop: For) -> bool:
         if not fails and not isinstance(one, (Set, Load, Length)):
             return False
         own.update(hir.targets(one))
-    for var in own:
-        if uses.sets[var] != 1 or any(id(one) not in inside for one in uses.reads[var]):
-            return False
-    return all(uses.is_steady(expr) for one in hir.walk(loop.body) for expr in hir.expressions(one))
+    return all(
+        uses.sets[var] == 1 and all(id(one) in inside for one in uses.reads[var]) for var in own
+    )
 
 
 def _merged(uses: ListUses, effects: TextEffects, body: Body, at: int, made: _Made) -> bool:
@@ -199,7 +198,10 @@ def _keeps(uses: ListUses, effects: TextEffects, made: _Made, body: Body, at: in
     if left_by(hir.walk(body[at + 1 : there]))[0]:
         return False
     read = {list_of(one) for one in hir.walk(made.loop.body)} - {made.list}
+    needed = set().union(*map(read_by, hir.walk([made.loop])))
     for one in hir.walk(body[at + 1 : there + 1]):
+        if not needed.isdisjoint(hir.targets(one)):
+            return False
         if isinstance(one, (Store, Append, Truncate)):
             if one.list in read:
                 return False

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
+from gendsl.compiler.collapse import collapse
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.list_copies import elide_copies
@@ -33,9 +34,9 @@ from gendsl.compiler.text_effects import TextEffects, made_by, read_by
 def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
     """Clean functions, and all that they call.
 
-    Then loops are merged that one list after another goes through, what is the same in all iterations is
-    taken out of loops, what is the same for each index in lists is computed once for it, and loops that go on
-    from their last iteration are taken apart.
+    Then loops over all entries of arrays become one loop each, loops are merged that one list after another
+    goes through, what is the same in all iterations is taken out of loops, what is the same for each index in
+    lists is computed once for it, and loops that go on from their last iteration are taken apart.
 
     Args:
         meetings: where a choice of one template may have the address of one of another.
@@ -50,6 +51,8 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
     if copies:
         every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
+        if collapse(function):
+            clean_one(function)
         if fuse(function, effects):
             clean_one(function)
         if not function.symbol and peel(function, effects):

@@ -171,7 +171,7 @@ def multinomial_log_density(x: Any, n: int, p: Any) -> float:
 
 def check_covariance(cov: Any) -> Any:
     """The lower triangular factor of a symmetric positive definite matrix."""
-    matrix = np.array(cov) + 0.0
+    matrix = np.asarray(cov, float)
     n = len(matrix)
     assert matrix.ndim == 2 and matrix.shape[1] == n
     largest = 0.0

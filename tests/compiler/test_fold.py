@@ -8,7 +8,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
 from gendsl.compiler.fold import fold
 from gendsl.compiler.hir import FALSE, TRUE, Const, Fail, For, Function, If, Op, Return, Set, Var
-from gendsl.compiler.print_python import print_python
+from gendsl.compiler.print_python import compile_python, print_python
 from tests.compiler.hir_programs import RandomProgram, arguments, result_of
 
 X, Y, N, M, AT, T = Var("x", "f"), Var("y", "f"), Var("n", "i"), Var("m", "i"), Var("i", "i"), Var("t", "b")
@@ -88,6 +88,83 @@ def test_a_check_is_made_once():
     fold(function, {N: 1, M: 2, T: 1})
     kept = print_python(Function("main", [N, M, T], ["i"], [*function.body, Return([N])]))
     assert kept.count("if n < 0") == 1 and kept.count("if m < 0") == 2
+
+
+SIZE, STRIDE, A, B = Var("size", "i"), Var("stride", "i"), Var("a", "i"), Var("b", "i")
+
+
+def cleaned(*body):
+    """The text of a function that returns two numbers, once it is clean."""
+    function = Function("main", [N, M, T], ["i", "i"], [*body, Return([A, B])])
+    clean_one(function)
+    return print_python(function)
+
+
+def wider(size, other):
+    """How long an axis is that two arrays have: 1 is as long as the other."""
+    return op("select", test("eq", size, ONE), other, size)
+
+
+def test_what_a_loop_always_sets_to_one_number_is_that():
+    again = [Set([SIZE], [wider(A, N)]), Set([STRIDE], [wider(B, N)]), Set([A], [SIZE]), Set([B], [STRIDE])]
+    loop = For(AT, ZERO, M, ONE, again, 1)
+    text = cleaned(Set([A], [N]), Set([B], [N]), loop)
+    assert "return n, n" in text and "for" not in text
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        [Set([A], [wider(A, M)])],  # not n where n is 1
+        [Set([A], [wider(A, N)]), Set([B], [wider(B, A)]), Set([A], [op("add", A, ONE)])],
+        [Set([A], [B]), Set([B], [op("mul", B, TWO)])],  # what follows from b is given up with b
+        [Set([N], [op("add", N, ONE)]), Set([A], [N])],
+    ],
+)
+def test_what_may_be_set_to_something_else_is_not_known(again):
+    text = cleaned(Set([A], [N]), Set([B], [N]), For(AT, ZERO, M, ONE, again, 1))
+    for n, m in ((1, 3), (2, 2), (5, 0)):
+        given = {"a": n, "b": n, "n": n, "m": m}
+        for _ in range(m):
+            for one in again:
+                values = [eval(str(expression(value)), dict(given)) for value in one.values]
+                given |= {target.name: value for target, value in zip(one.targets, values, strict=True)}
+        assert compile_python(text, {})["main"](None, n, m, True) == (given["a"], given["b"]), text
+
+
+def test_the_zeros_of_floats_are_two_numbers():
+    zero = Set([X], [Const(0.0, "f")])
+    loop = For(AT, ZERO, N, ONE, [Set([X], [Const(-0.0, "f")])], 1)
+    function = Function("main", [N], ["f"], [zero, loop, Return([X])])
+    clean_one(function)
+    assert "-0.0" in print_python(function)
+
+
+def expression(expr):
+    """An expression of integers as Python's."""
+    if isinstance(expr, Const):
+        return expr.value
+    if isinstance(expr, Var):
+        return expr.name
+    parts = [f"({expression(arg)})" for arg in expr.args]
+    if expr.name == "select":
+        return f"{parts[1]} if {parts[0]} else {parts[2]}"
+    return {"eq": "==", "add": "+", "mul": "*"}[expr.name].join(parts)
+
+
+def test_a_stride_that_is_0_on_an_axis_with_one_index_is_the_stride():
+    def stride(length, step):
+        return op("select", test("eq", length, ONE), ZERO, step)
+
+    assert folded(op("mul", AT, stride(N, ONE))) == AT
+    assert folded(op("mul", AT, stride(N, M))) == op("mul", AT, M)
+    for expr, changes in (
+        (op("mul", AT, stride(M, M)), {}),
+        (op("mul", M, stride(N, M)), {}),
+        (op("mul", AT, stride(N, M)), {"start": ONE}),
+        (op("mul", AT, stride(N, M)), {"set_twice": [N]}),
+    ):
+        assert repr(folded(expr, **changes)) == repr(expr)
 
 
 def test_random_functions_mean_the_same():

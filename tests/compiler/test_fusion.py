@@ -305,7 +305,26 @@ def with_length(stop):
     return [*makes(stop=stop), *length, reads(stop=stop)]
 
 
+SCALE = Var("scale", F)
+
+
+def scaled(*, between=(), more=()):
+    """values = [1 / (x * scale) for x in xs[:n]], where the scale is set twice before."""
+    load = Load([X], LIST, (F,), AT)
+    item = (Op("truediv", (Const(1.0, F), Op("mul", (X, SCALE), F)), F),)
+    made = [New(VALUES, (F,), []), For(AT, ZERO, N, ONE, [load, Append(VALUES, (F,), item)], 1)]
+    before = [Set([SCALE], [Const(2.0, F)]), If(Op("gt", (N, ONE), "b"), [Set([SCALE], [Const(4.0, F)])], [])]
+    return [*before, *made, *between, reads(more=more)]
+
+
+CHANGED = Set([SCALE], [Op("add", (SCALE, Const(1.0, F)), F)])
+
 NEEDED = {
+    "what is set to something else before it is read": lambda: scaled(between=[CHANGED]),
+    "what each iteration that reads it sets": lambda: scaled(more=[CHANGED]),
+    "what is set in a branch before it is read": lambda: scaled(
+        between=[If(Op("gt", (N, ONE), "b"), [CHANGED], [])]
+    ),
     "a length, where a number is negative": lambda: with_length(N),
     "a length, where a constant is": lambda: with_length(Const(-2, INT)),
     "from the second on": lambda: [*makes(), reads(start=ONE)],
@@ -339,6 +358,14 @@ def test_a_function_that_needs_a_list_is_what_it_was(name):
         for xs in ([4.0, 2.0, 0.5], [4.0, 2.0, 0.0]):
             expected, found = (result(text, (n, xs)) for text in texts)
             assert found == expected, "\n".join(texts)
+
+
+def test_what_is_set_several_times_but_not_meanwhile_may_be_moved():
+    main = Function("main", [N, LIST], [F], [Set([TOTAL], [Const(0.0, F)]), *scaled(), Return([TOTAL])])
+    plain = print_python(main)
+    assert fusion.fuse(main, TextEffects())
+    for n in (0, 1, 3):
+        assert result(print_python(main), (n, [4.0, 2.0, 0.5])) == result(plain, (n, [4.0, 2.0, 0.5]))
 
 
 # --- random functions ---------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from gendsl.compiler.front.values import (
     numpy_number,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
     NEVER,
     Array,
@@ -111,43 +111,9 @@ def filled(frame: Frame, kind: str, shape: list[Expr], fill: Expr, what: Any = N
     for n in reversed(shape):
         strides.insert(0, size)
         size = times(frame, size, n)
-    return _laid_out(frame, kind, (tuple(shape), tuple(strides), size), fill)
-
-
-_Layout = tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]
-"""The lengths of the axes of an array, their strides, and how many numbers it has."""
-
-
-def _laid_out(frame: Frame, kind: str, layout: _Layout, fill: Expr) -> Value:
-    """A new array with equal entries."""
-    shape, strides, size = layout
     var = frame.fresh("numbers", "r")
     frame.emit(hir.Fill(var, (kind,), size, (as_kind(fill, kind),)))
-    frame.text.arrays[var] = layout
     return Value(Array(kind, len(shape)), (var, _ZERO, *shape, *strides))
-
-
-def _common_layout(frame: Frame, views: list[Value]) -> _Layout | None:
-    """The layout that arrays of more than one axis have, but for those with one number at all indices.
-
-    None if they lie otherwise, or if that isn't known: what was made elsewhere, and parts of arrays.
-    """
-    found: _Layout | None = None
-    for value in views:
-        first, offset, *rest = value.leaves
-        if _is_one_number(value):
-            continue
-        mine = frame.text.arrays.get(first) if isinstance(first, Var) else None
-        if mine is None or offset != _ZERO or rest != [*mine[0], *mine[1]] or len(mine[0]) < 2:
-            return None
-        if found is not None and found[0] != mine[0]:
-            return None
-        found = found or mine
-    return found
-
-
-def _is_one_number(value: Value) -> bool:
-    return all(stride == _ZERO for stride in strides_of(value))
 
 
 def load(frame: Frame, value: Value, at: Expr) -> Value:
@@ -396,17 +362,6 @@ def mapped(
 ) -> Value:
     """A new array of what a function makes of the entries of arrays."""
     shape, views = broadcast(frame, arrays)
-    layout = _common_layout(frame, views)
-    if layout is not None:  # one loop over all numbers, as for vectors: it may be one with others
-        same = _laid_out(frame, kind, layout, hir.ZEROS[kind])
-
-        def one_at(at: list[Expr]) -> None:
-            places = (each.leaves[1] if _is_one_number(each) else at[0] for each in views)
-            entries = [load(frame, each, place).leaf for each, place in zip(views, places, strict=True)]
-            save(frame, same, at[0], function(entries))
-
-        over(frame, [layout[2]], one_at, ("mapped", what))
-        return same
     made = filled(frame, kind, shape, hir.ZEROS[kind], ("mapped", what))
 
     def one(at: list[Expr]) -> None:

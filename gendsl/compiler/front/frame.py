@@ -118,16 +118,10 @@ class Join:
 
 @dataclass(eq=False)
 class Text:
-    """The function of the text that statements are added to: its name space and its labels.
-
-    Attributes:
-        arrays: of each list of an array that was made here the lengths of the array's axes, their strides,
-            and how many numbers that is.
-    """
+    """The function of the text that statements are added to: its name space and its labels."""
 
     function: hir.Function
     used: dict[str, int] = field(default_factory=dict)
-    arrays: dict[Var, tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]] = field(default_factory=dict)
 
     def fresh(self, hint: str) -> str:
         """A name that the function does not use yet."""
