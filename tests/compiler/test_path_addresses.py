@@ -2,6 +2,8 @@
 
 # ruff: noqa: RUF005 (tuples made in all ways)
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -22,15 +24,18 @@ from gendsl import (
     write,
 )
 from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.closed_sampler import ClosedSampler
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.key_paths import apart, code_of, key_of, segments
+from gendsl.compiler.native_layout import Word
+from gendsl.compiler.state import MOST_NEW_NODES
 from gendsl.compiler.types import Joined, Nested, PathPart
 from gendsl.errors import AddressConflictError, UnknownAddressError
 from gendsl.inference import cycle, involutive, mh, sample, single_site
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import NATIVE, raises_everywhere
-from tests.compiler.closed_steps import WAYS, needs_llvm
+from tests.compiler.closed_steps import WAYS, AsPython, compared, needs_llvm
 from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.compiler.test_recursive_moves import same_chains
 
@@ -340,6 +345,63 @@ def shifted(model_in, aux_in, *, model_out, aux_out):
         copy(aux_in["left"], aux_out["left"])
 
 
+@gen
+def one_below(n, lower_first):
+    at = ()
+    for i in range(n):
+        at = (*at, i)
+    longer = (*at, n)
+    has_part = ~bernoulli(0.5)
+    if has_part and lower_first:
+        ("x", *longer) @ ~normal(0, 1)
+    ("x", *at) @ ~normal(0, 1)
+    if has_part and not lower_first:
+        ("x", *longer) @ ~normal(0, 1)
+
+
+@gen
+def the_one_below(trace):
+    if not trace["has_part"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def with_or_without(model_in, aux_in, *, model_out, aux_out):
+    at = ()
+    for i in range(model_in.args[0]):
+        at = (*at, i)
+    longer = (*at, model_in.args[0])
+    has_part = read(model_in["has_part"], discrete)
+    write(model_out["has_part"], not has_part, discrete)
+    if has_part:
+        copy(model_in["x", *longer], aux_out["u"])
+    else:
+        copy(aux_in["u"], model_out["x", *longer])
+
+
+@gen
+def written_out_below(n, lower_first):
+    at = ()
+    for i in range(n):
+        at = (*at, i)
+    has_part = ~bernoulli(0.5)
+    if has_part and lower_first:
+        ("x", 0, 1, n) @ ~normal(0, 1)
+    ("x", *at) @ ~normal(0, 1)
+    if has_part and not lower_first:
+        ("x", 0, 1, n) @ ~normal(0, 1)
+
+
+@transform
+def with_or_without_written_out(model_in, aux_in, *, model_out, aux_out):
+    has_part = read(model_in["has_part"], discrete)
+    write(model_out["has_part"], not has_part, discrete)
+    if has_part:
+        copy(model_in["x", 0, 1, model_in.args[0]], aux_out["u"])
+    else:
+        copy(aux_in["u"], model_out["x", 0, 1, model_in.args[0]])
+
+
 def start(model=one_part, args=(2,), seed=3):
     return model.generate(args, {("y", i): 0.5 + i for i in range(2)}, rng=seed).trace
 
@@ -360,8 +422,19 @@ def test_steps(name, way, check):
     assert results["accepted"] > 20
 
 
-def spliced_start():
-    return spliced.generate((["a", "bb"],), {"y": 1.5}, rng=5).trace
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("lower_first", [False, True])
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize(
+    ("model", "move"),
+    [(one_below, with_or_without), (written_out_below, with_or_without_written_out)],
+    ids=["of any length", "written out"],
+)
+def test_a_choice_below_one_that_stays_is_the_users_error(model, move, n, lower_first, way):
+    trace = model.generate((n, lower_first), rng=3, init={"has_part": False}).trace
+    move = Move(the_one_below, move)
+    results = outcomes(way, compiled(trace, move), trace, move, 10)
+    assert results == {"raises": 10}
 
 
 def quantities(trace):
@@ -384,20 +457,54 @@ def test_chains(name, monkeypatch):
     assert not native.fallbacks
 
 
-@needs_llvm
-def test_numbers_of_tuples_that_are_gone_are_forgotten(monkeypatch):
-    """Ever new tuples: they are numbered anew once there is no room for their numbers."""
-    native = same_chains(mh(select("tree")), spliced_start(), monkeypatch, draws=3000, record=quantities)
-    assert not native.fallbacks
+@gen
+def ever_new(n):
+    at = ()
+    for i in range(n):
+        label = ("label", i) @ ~uniform_discrete(0, 9)
+        at = (*at, label)
+        if i % 2:
+            ("x", at) @ ~normal(0, 1)
+    ("mean", *at) @ ~normal(0, 1)
+
+
+class Forgets(AsPython):
+    """What forgets before each step all that the current trace does not have."""
+
+    def step(self):
+        self.state.forget_nodes()
+        for column in self.state.columns:
+            tables = column.values, column.current, column.visited, column.written, column.covered
+            assert all(len(table) <= 5 for table in tables), column.template
+        return super().step()
+
+
+@pytest.mark.parametrize("way", [Forgets, *WAYS])
+@pytest.mark.parametrize("name", ["label", "x"])
+def test_numbers_of_tuples_are_those_of_the_current_trace(name, way):
+    trace, kernel = ever_new.simulate((5,), rng=1), mh(select(name))
+    closed = ClosedKernel(trace.gen_fn, trace.args, [kernel.move])
+    results = Counter(what for what, *_ in compared(way, closed, trace, lambda t, rng: kernel(t, rng), 60))
+    assert results == {"accepted": 60}
 
 
 def test_numbers_of_tuples_that_are_gone_are_forgotten_by_python_text():
-    kernel, found = mh(select("tree")), {}
-    for runtime in ("python", "compiled"):
-        with running_on(runtime):
-            run = sample(kernel, spliced_start(), 1500, seed=4, progress=False, record=quantities)
-            found[runtime] = run["log_prob"]
-    np.testing.assert_allclose(found["python"], found["compiled"], rtol=1e-9)
+    trace, kernel = ever_new.simulate((5,), rng=1), mh(select("label"))
+    closed = ClosedKernel(trace.gen_fn, trace.args, [kernel.move])
+    running = AsPython(closed, trace, np.random.default_rng(1))
+    for _ in range(1200):
+        running.step()
+    assert running.state.nodes > 3 * MOST_NEW_NODES
+    assert all(len(column.values) <= 2 * MOST_NEW_NODES for column in running.state.columns)
+
+
+@needs_llvm
+def test_numbers_of_tuples_that_are_gone_are_forgotten(monkeypatch):
+    """They are numbered anew once there is no room for their numbers."""
+    trace, kernel = ever_new.simulate((5,), rng=1), mh(select("label"))
+    native = same_chains(kernel, trace, monkeypatch, draws=3000, record=quantities)
+    assert not native.fallbacks
+    assert native.state.words[Word.NODES] < 6000  # a step gives three numbers, or more
 
 
 READ = {
@@ -477,6 +584,45 @@ def item_after(n):
 def test_a_tuple_does_not_stand_before_what_may_be_an_item_of_it():
     with pytest.raises(NotClosed, match="before what may be an item of it"):
         ClosedDensity(item_after, (2,))
+
+
+@gen
+def part_below(n, lower_first):
+    at = ()
+    for i in range(n):
+        at = (*at, i)
+    has_part = ~bernoulli(0.5)
+    if has_part and lower_first:
+        ("x", *at, "part") @ ~normal(0, 1)
+    ("x", *at) @ ~normal(0, 1)
+    if has_part and not lower_first:
+        ("x", *at, "part") @ ~normal(0, 1)
+
+
+@gen
+def tuple_below(n, lower_first):
+    at = ()
+    for i in range(n):
+        at = (*at, i)
+    has_part = ~bernoulli(0.5)
+    if has_part and lower_first:
+        ("x", at) @ ~normal(0, 1)
+    "x" @ ~normal(0, 1)
+    if has_part and not lower_first:
+        ("x", at) @ ~normal(0, 1)
+
+
+@pytest.mark.parametrize("lower_first", [False, True])
+@pytest.mark.parametrize("model", [part_below, tuple_below])
+def test_addresses_with_tuples_that_may_be_one_are_refused(model, lower_first):
+    """As a choice may be below another: nothing of a text would find that."""
+    trace = model.generate((2, lower_first), rng=3, init={"has_part": False}).trace
+    kernel = mh(select("has_part"))
+    with pytest.raises(NotClosed, match="which may be one"):
+        ClosedKernel(trace.gen_fn, trace.args, [kernel.move])
+    for runtime in runtimes():
+        with running_on(runtime), pytest.raises(AddressConflictError):
+            sample(kernel, trace, 10, seed=2, progress=False)
 
 
 # --- what addresses are ------------------------------------------------------------------------------
