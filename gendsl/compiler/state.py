@@ -612,7 +612,11 @@ class MoveState:
 
     def save(self) -> Any:
         """What `go_back` needs to make the current trace the current one again."""
-        kept = [(c, dict(c.values), Stamps(c.current)) for c in self.columns if c.is_model]
+        kept = [
+            (c, dict(c.values), Stamps(c.current))
+            for c in self.columns
+            if c.is_model or c.template.is_of_paths  # whose numbers may be forgotten before
+        ]
         return self.current, self.counts[0], self.lp, kept
 
     def go_back(self, saved: Any) -> None:

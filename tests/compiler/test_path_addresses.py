@@ -507,6 +507,30 @@ def test_numbers_of_tuples_that_are_gone_are_forgotten(monkeypatch):
     assert native.state.words[Word.NODES] < 6000  # a step gives three numbers, or more
 
 
+@gen
+def fails_at_times(n):
+    at = ()
+    for i in range(n):
+        label = ("label", i) @ ~uniform_discrete(0, 9)
+        at = (*at, label)
+    if label == 7:
+        raise ValueError("a seven")
+    ("mean", *at) @ ~normal(0, 1)
+
+
+def test_numbers_that_were_forgotten_are_those_before_where_a_step_fails(monkeypatch):
+    """And the steps before it are made again."""
+    monkeypatch.setattr("gendsl.compiler.state.MOST_NEW_NODES", 3)
+    trace, kernel, found = fails_at_times.simulate((5,), rng=1), mh(select("label", "mean")), {}
+    for runtime in ("python", "compiled"):
+        made = []
+        with running_on(runtime), pytest.raises(ValueError, match="a seven"):
+            sample(kernel, trace, 60, seed=3, progress=False, record=lambda t: made.append(t.log_prob))
+        found[runtime] = made
+    assert len(found["python"]) > 3
+    np.testing.assert_allclose(found["python"], found["compiled"], rtol=1e-9)
+
+
 READ = {
     "root": ("split", ()),
     "leaf": ("mean", ("left",)),
