@@ -121,18 +121,26 @@ entry:
   %negative = icmp slt i64 %n, 0
   br i1 %negative, label %bad, label %loop
 loop:
-  %i = phi i64 [0, %entry], [%i1, %body]
-  %r = phi i64 [1, %entry], [%r1, %body]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %m = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %r, i64 %x)
+  %left = phi i64 [%n, %entry], [%half, %square]
+  %b = phi i64 [%x, %entry], [%b1, %square]
+  %r = phi i64 [1, %entry], [%r1, %square]
+  %odd = trunc i64 %left to i1
+  %factor = select i1 %odd, i64 %b, i64 1
+  %m = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %r, i64 %factor)
   %r1 = extractvalue {i64, i1} %m, 0
   %o = extractvalue {i64, i1} %m, 1
-  %i1 = add i64 %i, 1
-  br i1 %o, label %bad, label %loop
+  br i1 %o, label %bad, label %halve
+halve:
+  %half = lshr i64 %left, 1
+  %more = icmp ne i64 %half, 0
+  br i1 %more, label %square, label %done
+square:
+  %s = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %b, i64 %b)
+  %b1 = extractvalue {i64, i1} %s, 0
+  %so = extractvalue {i64, i1} %s, 1
+  br i1 %so, label %bad, label %loop
 done:
-  %ok = insertvalue {i64, i1} zeroinitializer, i64 %r, 0
+  %ok = insertvalue {i64, i1} zeroinitializer, i64 %r1, 0
   ret {i64, i1} %ok
 bad:
   %no = insertvalue {i64, i1} zeroinitializer, i1 true, 1

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, iid, normal
-from tests.compiler.closed_outcomes import outcome, raises_everywhere
+from gendsl import bernoulli, choicemap, gen, iid, normal, uniform_discrete
+from gendsl.compiler.closed import ClosedDensity, FailedText
+from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 
 HALF, SIDE = np.float64(0.5), np.bool_(True)
 OFFSETS = np.array([1.0, 2.0, -1.0])
@@ -97,6 +98,47 @@ def difference_of_masks(n):
 )
 def test_where_numpys_numbers_raise_a_text_fails(program):
     raises_everywhere(program, (1,), {("a",): 0.0})
+
+
+@gen
+def large_powers(n):
+    k = ~uniform_discrete(0, 6)
+    y = ~normal((k + 2) ** 70 % 3 + (k - 1) ** 64 + 2**-1, 1)
+
+
+@gen
+def powers(n, base):
+    k = ~uniform_discrete(0, 70)
+    y = ~normal(base**k % 7 + k**3, 1)
+
+
+@gen
+def minus_one_to_a_large_power(n):
+    k = ~uniform_discrete(10**17, 10**17 + 1)
+    y = ~normal((-1) ** k, 1)
+
+
+def test_integers_to_a_large_power_are_those_of_python_or_the_text_fails():
+    """They were floats, of which the last digits are lost."""
+    cases = [(large_powers, (1,), k) for k in range(7)]
+    cases += [(powers, (1, base), k) for base in (0, 1, -1, 2, -2, 3, -3, 10) for k in range(71)]
+    cases += [(minus_one_to_a_large_power, (1,), 10**17 + k) for k in range(2)]
+    densities = {}
+    exact = failed = 0
+    for model, args, k in cases:
+        density = densities.setdefault(model, ClosedDensity(model, args))
+        choices = {("k",): k, ("y",): 0.5}
+        expected = model.reference.assess(args, choicemap({"k": k, "y": 0.5}))[0]
+        assert density.assess_python(args, choices) == pytest.approx(expected, rel=1e-12)
+        if NATIVE:
+            try:
+                assert density.assess_native(args, choices) == pytest.approx(expected, rel=1e-12)
+                exact += 1
+            except FailedText:
+                largest = abs(args[1]) ** k if model is powers else (k + 2) ** 70
+                assert largest >= 2**63
+                failed += 1
+    assert not NATIVE or (exact > 300 and failed > 20)
 
 
 class Sub(np.ndarray):

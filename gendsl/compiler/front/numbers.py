@@ -109,7 +109,6 @@ ELEMENTWISE: dict[Any, str] = {
     scipy.special.rel_entr: "np_rel_entr", scipy.special.poch: "np_poch",
 }  # fmt: skip
 """Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
-LARGEST_POWER = 64
 
 
 def truth(frame: Frame, value: Value) -> Expr:
@@ -298,12 +297,10 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
             x = frame.atom(number_leaf(a, kind))
             square = Op("mul", (x, x), kind)
             return number(square if exponent == 2 else Op("mul", (square, x), kind), a, b)
-        if integer and 0 <= exponent <= LARGEST_POWER:
-            return number(frame.op("ipow", (number_leaf(a, "i"), Const(int(exponent), "i")), "i"), a, b)
-        if integer and numpys(a):
+        if integer and exponent < 0 and numpys(a):
             frame.fail("a negative power of one of NumPy's integers")
             return NOTHING
-        if integer:  # a negative exponent makes a float
+        if integer and exponent < 0:  # which makes a float
             return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
     if integer:  # an integer where the exponent is not negative; elsewhere the reference decides
         return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
