@@ -67,6 +67,7 @@ from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.numpy_loops import print_at_once
 from gendsl.compiler.numpy_runtime import Table
 from gendsl.compiler.observations import Strings
+from gendsl.compiler.pivots import take_out_pivots
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import input_name, name_apart, print_python
 from gendsl.compiler.proposals import Proposals
@@ -433,6 +434,9 @@ class ClosedKernel(Compiled):
             move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", self.slopes))
             for place in range(len(one.maps))
         ]
+        if not check:  # which needs all columns, to say how far rounding goes
+            for each in maps:
+                take_out_pivots(each.function, self.slopes, self.lowered.coordinates)
         return move.involutive(name, score, auxiliary, maps, self.slopes, check=check)
 
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:

@@ -320,6 +320,7 @@ class Read(Statement):
     Attributes:
         followed: whether derivatives are known in it.
         tangents: whether every float among the targets has its tangents behind it.
+        is_pivot: whether its row of the Jacobian is taken out already; see `pivots`.
     """
 
     targets: list[Var]
@@ -327,6 +328,7 @@ class Read(Statement):
     indices: tuple[Expr, ...]
     followed: bool = True
     tangents: bool = False
+    is_pivot: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -397,12 +399,14 @@ class Write(Statement):
     Attributes:
         tangents: whether every float among the values has its tangents behind it, the columns of the
             Jacobian.
+        is_pivot: whether its column is taken out already; see `pivots`.
     """
 
     template: Any
     indices: tuple[Expr, ...]
     values: tuple[Expr, ...]
     tangents: bool = False
+    is_pivot: bool = False
 
 
 @dataclass(eq=False, slots=True)

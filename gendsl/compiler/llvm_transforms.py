@@ -36,16 +36,17 @@ class Transforms(Choices):
         values = self._leaves_at(template, index)
         first = str(NO_COORDINATE)
         if statement.followed:
-            first = self._note_read(template, index, values, line)
+            first = self._note_read(statement, index, values)
         if statement.tangents:
             values = self._with_slopes(statement, first, values)
         for target, value in zip(statement.targets, values, strict=True):
             self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
-    def _note_read(self, template: Any, index: str, values: list[str], line: int) -> str:
+    def _note_read(self, statement: hir.Read, index: str, values: list[str]) -> str:
         """Note in the log that a choice was read, if it is the first time; its first coordinate."""
-        size, first = self.dimension(template, values), Var(f".first{self.count}", "i")
-        missing = self.site("a choice that is not given", line)
+        template, first = statement.template, Var(f".first{self.count}", "i")
+        size = "0" if statement.is_pivot else self.dimension(template, values)
+        missing = self.site("a choice that is not given", statement.line)
         self.operation("note_read", [first], [self.pointer(template), index, size, missing])
         return self.let(f"load i64, ptr {self.alloca(first)}")
 
@@ -111,7 +112,7 @@ class Transforms(Choices):
         values = [self.expr(value, line) for value in statement.values]
         if isinstance(template.type, Array):
             values = self._fresh_array(template.type.kind, values, line)
-        self._log_write(template, index, values)
+        self._log_write(template, index, values, self.dimension(template, values))
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
         self.meet(template, index, statement.indices, line)
@@ -127,7 +128,8 @@ class Transforms(Choices):
         for value, kind in zip(values, leaves(template.type), strict=True):
             if kind == "f":
                 self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
-        self._log_write(template, index, values, slopes)
+        size = "0" if statement.is_pivot else self.dimension(template, values)
+        self._log_write(template, index, values, size, slopes)
 
     def _apart(self, template: Any, values: list[str], line: int) -> tuple[list[str], str]:
         """The leaves of a value, and a list of the derivatives of each float, which are behind it."""
@@ -148,9 +150,11 @@ class Transforms(Choices):
         ref, columns = (self.let(f"load ptr, ptr {self.alloca(one)}") for one in (floats, made))
         return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)], columns
 
-    def _log_write(self, template: Any, index: str, values: list[str], slopes: str = "null") -> None:
-        """Note in the log what is written to a choice."""
-        size, made = self.dimension(template, values), Var(f".entry{self.count}", "r")
+    def _log_write(
+        self, template: Any, index: str, values: list[str], size: str, slopes: str = "null"
+    ) -> None:
+        """Note in the log what is written to a choice, with so many columns of the Jacobian."""
+        made = Var(f".entry{self.count}", "r")
         self.operation("note_written", [made], [self.pointer(template), index, "0", size])
         entry = self.let(f"load ptr, ptr {self.alloca(made)}")
         if slopes != "null":

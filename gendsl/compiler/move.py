@@ -72,6 +72,7 @@ class Slopes:
     add: Function
     log_abs_det: Function
     sizes: Function
+    finite: Function
 
 
 RESULTS: tuple[tuple[str, Kind], ...] = (
@@ -415,7 +416,8 @@ def involutive(
     Args:
         score: the log density of the model.
         auxiliary: the auxiliary program, if there is one.
-        maps: the transform, with tangents; or two, inverse to each other, of which a step takes either.
+        maps: the transform, with tangents; or two, inverse to each other, of which a step takes either. One
+            that returns a number has taken pivots out of the Jacobian, and that is the sum of their logs.
         check: whether to go back by the transform, or its inverse, and find out that all is as it was. Then
             the densities must not end where they are zero, for what follows is needed to go back.
     """
@@ -425,10 +427,16 @@ def involutive(
     log_det, log_det_back = Var("log_det", "f"), Var("log_det_back", "f")
     numbers, columns = Var("numbers", "r"), Var("columns", "r")
     coordinates, sizes = Var("coordinates", "r"), Var("sizes", "r")
-    first = Var("first", "b")
+    first, log_pivots = Var("first", "b"), Var("log_pivots", "f")
+    has_pivots = any(one.function.results for one in maps)
+
+    def applied(one: Called) -> Body:
+        if one.function.results or not has_pivots:
+            return [one.into(*[log_pivots] * has_pivots)]
+        return [one.into(), Set([log_pivots], [ZERO])]
 
     def either(of: Sequence[Called]) -> Body:
-        calls: list[Body] = [[one.into()] for one in of]
+        calls = [applied(one) for one in of]
         return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
 
     def determinant(into: Var, *before: hir.Statement) -> Body:
@@ -454,6 +462,12 @@ def involutive(
         if not check:
             body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
     body += [Primitive([], "exchange"), *determinant(log_det)]
+    if has_pivots:
+        known = _op("gt", log_pivots, IMPOSSIBLE, kind="b")
+        body += [
+            If(_op("not", known, kind="b"), [hir.Fail("a determinant of zero")], []),
+            Set([log_det], [_op("add", log_det, log_pivots)]),
+        ]
     if check:
         rounding = (
             Primitive([coordinates], "coordinates"),

@@ -203,6 +203,7 @@ class PythonPrinter:
             case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
                 names = ", ".join(var.name for var in targets)
                 how = "read" if followed else "look"
+                how = f"{how}_pivot" if statement.is_pivot else how
                 how = f"{how}_slopes" if statement.tangents else how
                 self.line(f"{names} = state.{template.name}.{how}({self.index(indices)})", at)
             case hir.Present(target=target, template=template, indices=indices):
@@ -217,6 +218,7 @@ class PythonPrinter:
             case hir.Write(template=template, indices=indices, values=values):
                 given = ", ".join([self.index(indices), *map(self.expr, values)])
                 how = "write_slopes" if statement.tangents else "write"
+                how = "write_pivot" if statement.is_pivot else how
                 self.line(f"state.{template.name}.{how}({given})", at)
             case hir.Copy(target=target, template=template, indices=indices, source=source):
                 here = f"state.{source.name}, {self.index(statement.source_indices)}"

@@ -70,6 +70,7 @@ def _lowered() -> tuple[bytes, Shared]:
         library_slopes.add: (pairs, FLOAT, pairs),
         library_slopes.log_abs_det: (columns, numbers),
         library_slopes.sizes: (columns, numbers, listed("coordinates", FLOAT)),
+        library_slopes.finite: (pairs,),
     }
     entries = [
         Entry(function.__name__, find_source(function, "gen"), given, chooses=False)

@@ -147,5 +147,12 @@ def sizes(state: Any, columns: list[Pairs], numbers: list[int], coordinates: lis
     return result
 
 
-RUNS = SimpleNamespace(ordered=ordered, add=add, log_abs_det=log_abs_det, sizes=sizes)
+def finite(state: Any, pairs: Pairs) -> None:
+    """Fail unless all derivatives are numbers."""
+    for _, slope in pairs:
+        if not abs(slope) < math.inf:
+            fail("an assertion")
+
+
+RUNS = SimpleNamespace(ordered=ordered, add=add, log_abs_det=log_abs_det, sizes=sizes, finite=finite)
 """The functions by the names by which texts call them."""

@@ -204,6 +204,12 @@ class Column:
                     self.state.followed += [(self, index, entry) for entry in range(count)]
         self.read_at[index] = self.state.now, copied or (before and not is_new), first
 
+    def read_pivot(self, index: Any) -> Any:
+        """The value of a choice that has no row in what is left of the Jacobian, as if it were copied."""
+        value = self.look(index)
+        self._note_read(index, copied=True)
+        return value
+
     def read_slopes(self, index: Any) -> Any:
         """The value of a choice, noting that it was read: a number with its coordinate, or an array with the
         derivatives of its entries in theirs.
@@ -268,6 +274,11 @@ class Column:
             raise TextFailure("a negative index in an address")
         self.written[index] = self.state.now
         self.state.writes.append(_Write(self, index, value, source))
+
+    def write_pivot(self, index: Any, value: Any) -> None:
+        """Write a choice that has no column in what is left of the Jacobian, as if it were copied."""
+        self.write(index, value)
+        self.state.writes[-1].source = self, index
 
     def write_slopes(self, index: Any, *given: Any) -> None:
         """Write a choice of an output trace, and the derivatives of each float, which are behind it."""
@@ -848,8 +859,10 @@ LEGEND = """\
 # the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i), a number and that of
 # its coordinate, and state.a.write_slopes(i, x, d_x), a number and its derivatives, as pairs of a coordinate
 # and the derivative in it; y_by_x is the derivative of y in x. Entries of arrays that are read or written
-# have their derivatives behind them. Numbers in comments are lines of the program. A call of a program that
-# calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i) elsewhere.
+# have their derivatives behind them. What read_pivot(i) reads goes, besides what is accounted for, only into
+# one number of write_pivot(j, x): log_pivots has the log of their derivative. Numbers in comments are lines
+# of the program. A call of a program that calls itself has a number, by its address: state.a.call(i) where
+# it is made, state.a.node(i) elsewhere.
 
 """
 NOTES = {

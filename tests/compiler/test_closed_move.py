@@ -435,7 +435,7 @@ def test_the_text_of_a_step_reads_like_the_move():
     assert "def step_grown_or_shrunk_once(state):" in text
     assert "def step_grown_or_shrunk(state, " in text
     assert "log_ratio = log_model + log_aux + log_det" in text
-    for name in ("state.k.read(())", "state.mu.write_slopes(k, 2", "    grown_or_shrunk(state)"):
+    for name in ("state.k.read(())", "state.mu.write_pivot(k, 2", "    log_pivots = grown_or_shrunk(state)"):
         assert name in text
 
 

@@ -388,7 +388,7 @@ BINARY = {
 _NUMPY_ONLY = {"gammaln", "expit", "logit", "ndtr", "ndtri"}
 
 
-SLOPES = Slopes(*(Function(name) for name in ("ordered", "add", "log_abs_det", "sizes")))
+SLOPES = Slopes(*(Function(name) for name in ("ordered", "add", "log_abs_det", "sizes", "finite")))
 
 
 def value_and_slopes(main, given):

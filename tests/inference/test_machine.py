@@ -924,7 +924,7 @@ def test_the_text_of_a_step():
         "def step_shifted(state):",
         "def step_toggled(state):",
         "def shifted(state):",
-        "state.mu.write_slopes((), ",
+        "state.mu.write_pivot((), ",
     ):
         assert line in text
     assert "every_step" not in text

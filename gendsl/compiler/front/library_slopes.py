@@ -205,3 +205,9 @@ def sizes(columns: Any, numbers: Any, coordinates: Any) -> Any:
                 total += abs(slope * coordinates[coordinate])
         result.append(total)
     return result
+
+
+def finite(pairs: Any) -> None:
+    """Fail unless all derivatives are numbers."""
+    for _, slope in pairs:
+        assert abs(slope) < math.inf  # a derivative that is no number
