@@ -364,6 +364,8 @@ class _Settled:
                 if rank(ref) or rank(index):
                     for target in targets:
                         self._raise(target, VARYING)
+            case Store(keeps=True):
+                pass
             case Store(list=ref, item=item, index=index, layout=layout):
                 if ref in self.lanes.stored:
                     if "r" in layout:

@@ -136,12 +136,18 @@ class Load(Statement):
 
 @dataclass(eq=False, slots=True)
 class Store(Statement):
-    """Replace the item of a list at an index from -n to n - 1; fails elsewhere."""
+    """Replace the item of a list at an index from -n to n - 1; fails elsewhere.
+
+    Attributes:
+        keeps: whether the item depends on the index alone, and is computed again by what does not find it:
+            then iterations of a loop may store it in any order, and look it up before others have.
+    """
 
     list: Expr
     layout: tuple[Kind, ...]
     index: Expr
     item: tuple[Expr, ...]
+    keeps: bool = False
 
 
 @dataclass(eq=False, slots=True)

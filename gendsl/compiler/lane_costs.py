@@ -99,6 +99,8 @@ class _Saved:
                             add(_LOOKED_AT)
                 case Store(list=ref) if ref in self.lanes.stored:
                     add(_STORED)
+                case Store(keeps=True):
+                    add(_SCATTERED)
                 case Store(list=ref, index=index) if rank(ref) == WIDE:
                     add(_SCATTERED if rank(index) else _STORED)
                 case Append(list=ref, item=item) if rank(ref) == WIDE or ref in self.lanes.collected:
@@ -142,6 +144,8 @@ class _Saved:
 
 def _taken(test: Expr, then: Body, orelse: Body) -> float:
     """How often a branch is taken."""
+    if any(isinstance(one, Store) and one.keeps for one in hir.walk(then)):
+        return _RARE  # as what is kept is looked up by most
     if _is_given_up(then) != _is_given_up(orelse):
         return 0.0 if _is_given_up(then) else 1.0
     if isinstance(test, Op) and test.name in ("gt", "ge", "lt", "le"):

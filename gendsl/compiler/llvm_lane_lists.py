@@ -272,6 +272,21 @@ class LaneLists(LaneValues):
                 one = self._let(f"extractelement {VECTORS[kind]} {value}, i64 {lane}")
                 self.to.store_word(where, one, kind)
 
+    def _keep(self, store: hir.Store) -> None:
+        """Each active lane replaces an item of a list that all share; those of one index have one item."""
+        line, width = store.line, len(store.layout)
+        ref = self.to.expr(store.list, line)
+        n = self._let(f"load i64, ptr {ref}, !tbaa !2")
+        values = [self.vector(leaf, line) for leaf in store.item]
+        places = self._index(self.vector(store.index, line), store.index, self._spread(n, "i"), line)
+        data = self._data(ref)
+        with self._lanes_of(self.mask()) as lane:
+            at = self._let(f"mul i64 {self._let(f'extractelement {INTEGERS} {places}, i64 {lane}')}, {width}")
+            for leaf, (value, kind) in enumerate(zip(values, store.layout, strict=True)):
+                where = self._let(f"getelementptr i64, ptr {data}, i64 {self._let(f'add i64 {at}, {leaf}')}")
+                one = self._let(f"extractelement {VECTORS[kind]} {value}, i64 {lane}")
+                self.to.store_word(where, one, kind)
+
     # --- choices ------------------------------------------------------------------------------------
 
     def _visit(self, visit: hir.Visit, path: Path) -> None:

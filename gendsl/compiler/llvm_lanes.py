@@ -98,6 +98,8 @@ class LanesPrinter(LaneFunctions):
                 self._load_own(statement, path)
             case hir.Load(list=ref, index=index) if rank(ref) == WIDE or rank(index):
                 self._load(statement, path)
+            case hir.Store(keeps=True):
+                self._keep(statement)
             case hir.Store(list=ref) if rank(ref) == WIDE:
                 self._store(statement)
             case hir.Store(list=ref) if ref in self.lanes.stored:

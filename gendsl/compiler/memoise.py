@@ -1,6 +1,6 @@
 """What a costly function gives for one index in a loop is kept, and not computed again for the same index.
 
-    for i in range(n):                               known = [(False, 0.0, None)] * max(min(n, 256), 0)
+    for i in range(n):                               known = [(None, False)] * (min(n, 256) + 1)
         c = state.z[i]                               for i in range(n):
         row = rows[c]                                    c = state.z[i]
         s, chol = check(row)              ->             row = rows[c]
@@ -15,17 +15,36 @@
 So a covariance that is looked up by the label of an observation is factorised once for each label. As it is
 where it is first needed, nothing is computed that was not, and what fails does so in the same place.
 
+Where a function gives no lists, iterations that run at once look things up in one table. What is not known is
+not a number, or has a flag where the function gives no float; indices that there is no room for share the
+last item, which never is known:
+
+    for i in range(n):                               known = [nan] * (room + 1)
+        c = state.z[i]                    ->         for i in range(n):
+        lp += longest(c)                                 c = state.z[i]
+                                                         place = c if 0 <= c < room else room
+                                                         found = known[place]
+                                                         if isnan(found):
+                                                             found = longest(c)
+                                                             if place < room: known[place] = found
+                                                         lp += found
+
+Each computes what it does not find, as others may just do; what they store for one index is the same.
+
 The function must have no effect, and all that it is given must depend on nothing that the loop changes but
 the one integer. Lists that it returns are shared then, so they must only be read. It is done for functions
-that make lists: loops that call others may run in lanes, which no table must stand in the way of.
+that make lists, and in loops over data for others that have loops, as those that look for a key of a dict;
+but not in a function that is called in a loop, where a table would be made again and again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gendsl.compiler import hir
+from gendsl.compiler.axes_sizes import Sizes, repeated
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -69,27 +88,37 @@ def memoise(mains: Sequence[Function]) -> list[Function]:
     """Keep what functions give for an index, in functions and all that they call; those that have changed."""
     effects = TextEffects()
     every = {id(one): one for main in mains for one in hir.functions(main)}
-    return [one for one in every.values() if _memoised(one, effects)]
+    sizes, again = Sizes(list(every.values())), repeated(every.values())
+    return [one for one in every.values() if _memoised(one, effects, sizes, again)]
 
 
-def _memoised(function: Function, effects: TextEffects) -> bool:
-    loops = [one for one in hir.walk(function.body) if isinstance(one, For)]
+def _memoised(function: Function, effects: TextEffects, sizes: Sizes, again: set[int]) -> bool:
+    loops = [one for one in hir.walk(function.body) if isinstance(one, For) and _counts_up(one)]
     if not any(_is_costly(one, effects) for loop in loops for one in hir.walk(loop.body)):
         return False
     uses, names = ListUses(function), Names(function)
     done: set[int] = set()
     for loop in loops:  # outer ones first
-        if not _counts_up(loop):
-            continue
-        found = [one for one in _Search(function, loop, effects, uses).found if id(one.call) not in done]
-        for one in found:
+        is_once = not function.symbol and id(function) not in again
+        is_over_data = is_once and sizes.is_over_data(function, loop)
+        search = _Search(function, loop, effects, uses)
+        tables: dict[tuple[int, tuple[Expr, ...]], tuple[Var, Var]] = {}
+        for one in search.found:
+            if id(one.call) in done or not (is_over_data or effects.makes_lists(one.call.function)):
+                continue
             done.add(id(one.call))
-            _keep(function, loop, one, names)
+            if any(var.kind == "r" for var in one.call.targets):
+                _keep(function, loop, one, names)
+                continue
+            key = id(one.call.function), tuple(one.call.args)
+            is_same = variables_of(*one.call.args) & search.changing <= {one.index}
+            there = tables.get(key) if is_same else None
+            tables[key] = _keep_numbers(function, loop, one, names, there)
     return bool(done)
 
 
 def _is_costly(statement: Statement, effects: TextEffects) -> bool:
-    return isinstance(statement, Call) and effects.makes_lists(statement.function)
+    return isinstance(statement, Call) and effects.has_loops(statement.function)
 
 
 def _counts_up(loop: For) -> bool:
@@ -204,9 +233,8 @@ def _forget(origins: Origins, statement: Statement) -> None:
             del origins[var]
 
 
-def _keep(function: Function, loop: For, found: _Found, names: Names) -> None:
-    """Let a call in a loop be made once for each index."""
-    call, index, line = found.call, found.index, found.call.line
+def _room(loop: For, found: _Found) -> Expr:
+    """How many indices there is room for: as many as there are iterations, if these are not many."""
     stops = [loop.stop]
     changing = {loop.var, *(var for one in hir.walk(loop.body) for var in hir.targets(one))}
     for one in found.inner:
@@ -215,16 +243,25 @@ def _keep(function: Function, loop: For, found: _Found, names: Names) -> None:
     longest: Expr = stops[0]
     for stop in stops[1:]:
         longest = Op("imax", (longest, stop), "i")
-    size: Expr = Op("imax", (Op("imin", (longest, Const(MOST, "i")), "i"), _ZERO), "i")
+    return Op("imax", (Op("imin", (longest, Const(MOST, "i")), "i"), _ZERO), "i")
+
+
+def _has_room(index: Var, room: Var) -> Expr:
+    return Op("and", (Op("le", (_ZERO, index), "b"), Op("lt", (index, room), "b")), "b")
+
+
+def _keep(function: Function, loop: For, found: _Found, names: Names) -> None:
+    """Let a call in a loop be made once for each index."""
+    call, index, line = found.call, found.index, found.call.line
     layout = ("b", *(var.kind for var in call.targets))
     room, table = Var(names.new("room"), "i"), Var(names.new("known"), "r")
     is_known = Var(names.new("is_known"), "b")
     zeros = tuple(hir.ZEROS[kind] for kind in layout)
     before: Body = [
-        Set([room], [size], line=loop.line),
+        Set([room], [_room(loop, found)], line=loop.line),
         Fill(table, layout, room, zeros, line=loop.line),
     ]
-    has_room = Op("and", (Op("le", (_ZERO, index), "b"), Op("lt", (index, room), "b")), "b")
+    has_room = _has_room(index, room)
     load = Load([is_known, *call.targets], table, layout, index, line=line)
     store = Store(table, layout, index, (hir.TRUE, *call.targets), line=line)
     new: Body = [
@@ -234,6 +271,51 @@ def _keep(function: Function, loop: For, found: _Found, names: Names) -> None:
     ]
     _replace(function.body, loop, [*before, loop])
     _replace(loop.body, call, new)
+
+
+def _keep_numbers(
+    function: Function, loop: For, found: _Found, names: Names, there: tuple[Var, Var] | None
+) -> tuple[Var, Var]:
+    """Let a call that gives no lists be made once for each index; iterations may run at once.
+
+    Args:
+        there: the table of another call of the same function with the same arguments, and its room.
+
+    Returns:
+        the table that it has, and its room.
+    """
+    call, index, line = found.call, found.index, found.call.line
+    targets = [*call.targets]
+    nothing = [Const(math.nan, "f") if var.kind == "f" else hir.ZEROS[var.kind] for var in call.targets]
+    kept: list[Expr] = [*call.targets]
+    floats = [var for var in call.targets if var.kind == "f"]
+    if floats:
+        unknown: Expr = Op("isnan", (floats[0],), "b")
+    else:
+        is_known = Var(names.new("is_known"), "b")
+        targets.append(is_known)
+        nothing.append(hir.FALSE)
+        kept.append(hir.TRUE)
+        unknown = Op("not", (is_known,), "b")
+    layout = tuple(var.kind for var in targets)
+    if there is None:
+        table, room = Var(names.new("known"), "r"), Var(names.new("room"), "i")
+        before: Body = [
+            Set([room], [_room(loop, found)], line=loop.line),
+            Fill(table, layout, Op("add", (room, _ONE), "i"), tuple(nothing), line=loop.line),
+        ]
+        _replace(function.body, loop, [*before, loop])
+    else:
+        table, room = there
+    place = Var(names.new("place"), "i")
+    store = Store(table, layout, place, tuple(kept), keeps=True, line=line)
+    new: Body = [
+        Set([place], [Op("select", (_has_room(index, room), index, room), "i")], line=line),
+        Load(targets, table, layout, place, line=line),
+        If(unknown, [call, If(Op("lt", (place, room), "b"), [store], [], line=line)], [], line=line),
+    ]
+    _replace(loop.body, call, new)
+    return table, room
 
 
 def _replace(body: Body, old: Statement, new: Body) -> None:

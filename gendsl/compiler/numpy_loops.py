@@ -320,8 +320,12 @@ class _AtOnce(NumPyExpressions):
         return expr.kind == "i" and self.rank(expr) != UNIFORM
 
     def item(self, layout: tuple[str, ...], item: tuple[Expr, ...]) -> str:
-        shown = [self.small(one, WIDEST_VARIABLE, 0) if self.is_wide(one) else self.expr(one) for one in item]
+        shown = [self._narrow(one) for one in item]
         return shown[0] if len(layout) == 1 else f"({', '.join(shown)}{',' if len(item) == 1 else ''})"
+
+    def _narrow(self, expr: Expr) -> str:
+        """An expression, whose integers have no more bits than those of arrays."""
+        return self.small(expr, WIDEST_VARIABLE, 0) if self.is_wide(expr) else self.expr(expr)
 
     # --- branches and loops -----------------------------------------------------------------------
 
@@ -515,9 +519,7 @@ class _AtOnce(NumPyExpressions):
         if self.whole is not None:
             raise NotArraysError("a loop ends early")
         if not self.results:
-            found = [
-                self.small(one, WIDEST_VARIABLE, 0) if self.is_wide(one) else self.expr(one) for one in values
-            ]
+            found = [self._narrow(one) for one in values]
             self.line(f"return {', '.join(found)}" if values else "return")
             return
         if self.gone:
@@ -612,6 +614,11 @@ class _AtOnce(NumPyExpressions):
 
     def _change(self, one: Store | Append | Truncate) -> None:
         ref = one.list
+        if isinstance(one, Store) and one.keeps:
+            shown = [self._narrow(leaf) for leaf in one.item]
+            given = [self.expr(ref), self.expr(one.index), self.level.count, *shown]
+            self.line(f"lanes.keep({', '.join(given)})", one.line)
+            return
         if ref in self.lanes.collected or ref in self.lanes.stored:
             if self.level.path or self.gone or self.whole is None:
                 raise NotArraysError("not all iterations change a list")

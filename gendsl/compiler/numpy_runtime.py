@@ -316,6 +316,15 @@ def replace(items: list[Any], first: int, count: int, *parts: Any) -> None:
     items[first : first + count] = made
 
 
+def keep(items: list[Any], index: Any, count: int, *parts: Any) -> None:
+    """Replace the items of a list at the index of each iteration; those of one index have one item."""
+    made: list[Any] = []
+    extend(made, count, *parts)
+    places = index.tolist() if isinstance(index, np.ndarray) else [index] * count
+    for at, item in zip(places, made, strict=True):
+        items[at] = item
+
+
 def check_span(items: Any, first: int, count: int) -> None:
     """Fail unless a list has items from one on."""
     if not 0 <= first <= len(items) - count:
@@ -382,6 +391,7 @@ lanes = SimpleNamespace(
     adding_to=adding_to, sides=sides, size=size, pick=pick, put=put, choose=choose, stop_where=stop_where,
     fail_where=fail_where, total=total, largest=largest, each=each, narrow=narrow, as_float=as_float,
     as_integer=as_integer, invert=invert, array=array, take=take, span=span, take_varying=take_varying,
-    extend=extend, replace=replace, check_span=check_span, ALL=ALL, SHORT=SHORT, arange=np.arange, **LANES,
+    extend=extend, keep=keep, replace=replace, check_span=check_span, ALL=ALL, SHORT=SHORT,
+    arange=np.arange, **LANES,
 )  # fmt: skip
 """What the NumPy forms of loops call, by the name by which they do."""

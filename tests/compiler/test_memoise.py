@@ -1,10 +1,13 @@
 """What costs much and depends on an index alone is computed once for each; and again where it may differ."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 
 from gendsl import categorical, gen, mvnormal, normal, uniform_discrete
-from gendsl.compiler import hir, memoise
+from gendsl.compiler import axes, hir, memoise
 from gendsl.compiler.closed import ClosedDensity
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 
@@ -231,7 +234,7 @@ def text_of(model, args):
 
 @pytest.mark.parametrize("model", KEPT, ids=lambda model: model.__name__)
 def test_what_depends_on_an_index_alone_is_kept(model):
-    assert "if not is_known" in text_of(model, (9, ROWS))
+    assert "known = [" in text_of(model, (9, ROWS))
 
 
 @pytest.mark.parametrize("model", OTHERS, ids=lambda model: model.__name__)
@@ -337,3 +340,226 @@ def test_an_index_that_an_iteration_of_an_inner_loop_sets_is_another_in_the_next
 def test_what_is_looked_up_is_not_put_in_place_of_what_a_call_is_given():
     assert not keeps(called("x", "x", "z"))
     assert not keeps(called("z", "x", "z"))
+
+
+# --- functions that give no lists, whose loops may run in lanes ---------------------------------------
+
+
+def climbed(x, scale):
+    """Numbers of all kinds, found by a loop; it fails for a negative x."""
+    assert x >= 0.0
+    total, count = 0.0, 0
+    while total < x:
+        total += scale / (1.0 + 0.1 * count)
+        count += 1
+    return total, count, count > 2
+
+
+def steps_to(x):
+    """An integer, by a loop."""
+    count = 0
+    while count * 0.5 < x:
+        count += 1
+    return count
+
+
+def not_a_number_at_first(x):
+    if x < 1.0:
+        return math.inf - math.inf
+    return climbed(x, 1.0)[0]
+
+
+def checked(x):
+    assert steps_to(x) < 50
+
+
+@gen
+def of_all_kinds(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        x, count, many = climbed(xs[c], 1.0)
+        ("y", i) @ ~normal(x + count if many else -x, 1.0)
+
+
+@gen
+def of_integers(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        ("y", i) @ ~normal(steps_to(xs[c]), 1.0)
+
+
+@gen
+def of_no_number(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        x = not_a_number_at_first(xs[c])
+        ("y", i) @ ~normal(0.5 if x != x else x, 1.0)
+
+
+@gen
+def of_no_result(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        checked(xs[c])
+        ("y", i) @ ~normal(xs[c], 1.0)
+
+
+@gen
+def of_keys(n, xs):
+    values = {3 * j - 1: xs[j] for j in range(3)}
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        ("y", i) @ ~normal(values[3 * c - 1], 1.0)
+
+
+@gen
+def of_both_ends(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~uniform_discrete(-3, 2)
+        ("y", i) @ ~normal(climbed(xs[c], 0.5)[0], 1.0)
+
+
+@gen
+def of_large_indices(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~uniform_discrete(0, 999)
+        ("y", i) @ ~normal(climbed(xs[c % 3] + 0.001 * c, 0.5)[0], 1.0)
+
+
+@gen
+def of_some(n, xs):
+    """It is asked in branches, twice with the same arguments, and with others that have the same name."""
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        x = xs[c]
+        mean = 0.0
+        if i % 3:
+            mean = steps_to(x) + steps_to(c) + 0.1
+        x = xs[-1 - c]
+        if c != 1:
+            mean = mean + steps_to(x) + 2.0 * steps_to(c)
+        ("y", i) @ ~normal(mean, 1.0)
+
+
+@gen
+def of_what_changes(n, xs):
+    own = list(xs)
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        ("y", i) @ ~normal(found_in(own, c), 1.0)
+        own[c] = own[c] + 0.5
+
+
+def found_in(xs, c):
+    count = 0
+    while count * 0.5 < xs[c]:
+        count += 1
+    return 0.5 * count
+
+
+@gen
+def of_two(n, xs):
+    before = 0
+    for i in range(n):
+        c = ("z", i) @ ~categorical(WEIGHTS)
+        ("y", i) @ ~normal(climbed(xs[c], 1.0 + before)[0], 1.0)
+        before = c
+
+
+XS = [0.5, 3.0, 7.25]
+NUMBERS = [
+    of_all_kinds, of_integers, of_no_number, of_no_result, of_keys, of_both_ends, of_large_indices, of_some,
+]  # fmt: skip
+
+
+@pytest.fixture(params=[False, True], ids=["as it pays", "always in lanes"])
+def lanes(request, monkeypatch):
+    if request.param:
+        monkeypatch.setattr(axes, "saved", lambda *_: 1.0)
+
+
+@pytest.mark.parametrize("model", [*NUMBERS, of_what_changes, of_two], ids=lambda model: model.__name__)
+def test_numbers_that_are_kept_are_what_would_be_computed(model, lanes):
+    for n in (1, 2, 3, 4, 5, 7, 8, 9, 30, 600):
+        for rng in (1, 2):
+            assert outcome(model, (n, XS), rng=rng) == "equal", n
+
+
+@pytest.mark.parametrize("model", NUMBERS, ids=lambda model: model.__name__)
+def test_loops_that_keep_numbers_run_in_lanes(model, lanes, monkeypatch):
+    monkeypatch.setattr(axes, "saved", lambda *_: 1.0)
+    assert re.search(r"\.?known\w*\[place\w*\]", text := text_of(model, (30, XS))), text
+    closed = ClosedDensity(model, (30, XS))
+    found = axes.Axes([closed.main])
+    assert found.loops, found.reasons
+
+
+@pytest.mark.parametrize("model", [of_what_changes, of_two], ids=lambda model: model.__name__)
+def test_numbers_that_may_be_others_are_not_kept(model):
+    kept = re.findall(r"(climbed|found_in)\w*\(state.*\n *if place", text := text_of(model, (30, XS)))
+    assert not kept, text
+
+
+@pytest.mark.parametrize("n", [1, 9, 30])
+def test_a_number_that_fails_only_counts_where_it_is_come_to(n, lanes):
+    """A function that fails for a label that no observation has, or one has."""
+    choices = {("y", i): 0.5 for i in range(n)} | {("z", i): i % 2 for i in range(n)}
+    for bad in ([0.5, 3.0, -1.0], [0.5, 3.0]):
+        expected = of_all_kinds.reference.assess((n, bad), choices)[0]
+        closed = ClosedDensity(of_all_kinds, (n, bad))
+        for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+            assert way((n, bad), choices) == pytest.approx(expected, rel=1e-12)
+        for at in (0, n // 2, n - 1):
+            raises_everywhere(of_all_kinds, (n, bad), {**choices, ("z", at): 2})
+
+
+@pytest.mark.parametrize("bad", [3, 7, 300, 10**6, -4])
+def test_an_index_of_numbers_out_of_range_raises(bad, lanes):
+    choices = {("y", i): 0.5 for i in range(9)} | {("z", i): i % 3 for i in range(9)}
+    raises_everywhere(of_any_index, (9, XS), {**choices, ("z", 4): bad})
+
+
+@gen
+def of_any_index(n, xs):
+    for i in range(n):
+        c = ("z", i) @ ~uniform_discrete(-(10**7), 10**7)
+        ("y", i) @ ~normal(found_in(xs, c), 1.0)
+
+
+def test_calls_with_the_same_arguments_share_a_table():
+    text = text_of(of_some, (30, XS))
+    looked = re.findall(r"(known\w*)\[place\w*\]\n.*\n *\w+ = (steps_to\w*\(state, \w+\))", text)
+    assert len(looked) == 4 and len(set(looked)) == 3, text
+
+
+def test_numbers_are_computed_once_for_each_label_in_order():
+    trace = of_integers.reference.simulate((50, XS), rng=3)
+    closed = ClosedDensity(of_integers, trace.args)
+    calls = []
+    inner = closed.python["steps_to"]
+    closed.python["steps_to"] = lambda *given: calls.append(1) or inner(*given)
+    found = closed.assess_python(trace.args, dict(trace.choices.items()))
+    assert found == pytest.approx(trace.log_prob)
+    assert len(calls) <= len({trace["z", i] for i in range(50)})
+
+
+def test_calls_whose_arguments_were_set_anew_share_no_table():
+    x = integer("x")
+    function = hir.Function("costly", [x], ["i"], [loop("j", [], 2), hir.Return([x])])
+    other = hir.Load([x], hir.Var("others", "r"), ("i",), integer("z"))
+    calls = [hir.Call([integer(name)], function, [x]) for name in "ab"]
+    whole = loop("i", [loaded("z", "i"), loaded("x", "z"), calls[0], other, calls[1]], 1)
+    given = [hir.Var("rows", "r"), hir.Var("others", "r"), integer("n")]
+    main = hir.Function("main", given, ["i"], [whole, hir.Return([integer("n")])])
+    assert memoise.memoise([main]) == [main]
+    assert sum(isinstance(one, hir.Fill) for one in main.body) == 2
+
+
+@pytest.mark.parametrize("labels", [[-3, 2, -2, 2], [2, -3, 2, -3], [-3, 1, -2]], ids=str)
+def test_indices_from_the_end_are_not_taken_for_others(labels, lanes):
+    n = len(labels)
+    choices = {("y", i): 0.5 for i in range(n)} | {("z", i): label for i, label in enumerate(labels)}
+    expected = of_both_ends.reference.assess((n, XS), choices)[0]
+    closed = ClosedDensity(of_both_ends, (n, XS))
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        assert way((n, XS), choices) == pytest.approx(expected, rel=1e-12)
