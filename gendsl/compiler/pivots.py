@@ -11,8 +11,8 @@ has one entry in the Jacobian J, d = dh' / dh. With M, which is J without that r
     log |det J| = log |d| + log |det M|.
 
 So the text adds up log |d|, and keeps neither the row nor the column: no derivatives are listed, and none
-is eliminated when the step is made. What else h' depends on does not matter, nor how. In M other rows may
-have but one entry, as that of b here, if it is written, too.
+is eliminated when the step is made. What else h' depends on does not matter, if only its derivatives are
+numbers. In M other rows may have but one entry, as that of b here, if it is written, too.
 
 What is read must have a row whenever what is written has a column: auxiliary choices do, and those of the
 model that are written themselves.
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gendsl.compiler import hir
 from gendsl.compiler.derivatives import ZERO
@@ -34,6 +34,7 @@ from gendsl.compiler.hir import (
     Expr,
     Function,
     If,
+    Kind,
     New,
     Op,
     Read,
@@ -47,6 +48,8 @@ from gendsl.compiler.native_layout import is_auxiliary
 from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.tangents import PAIR, set_in_one_place
 
+_FAR = Const(math.inf, "f")
+
 
 def take_out_pivots(main: Function, slopes: Slopes, coordinates: Mapping[int, int]) -> None:
     """Take out the pivots of a transform with tangents; it then returns the sum of their log |d|.
@@ -55,16 +58,17 @@ def take_out_pivots(main: Function, slopes: Slopes, coordinates: Mapping[int, in
         coordinates: those of the choices of each template, by its number.
     """
     found = _Pivots(main, slopes, coordinates)
+    if not found.body(main.body, ()):
+        return
+    found.count()
     while found.body(main.body, ()):
         found.count()
-    if found.total is None:
-        return
-    main.body.insert(0, Set([found.total], [ZERO]))
+    main.body.insert(0, Set([found.sum], [ZERO]))
     if not isinstance(main.body[-1], Return):
         main.body.append(Return([]))
     for one in hir.walk(main.body):
         if isinstance(one, Return):
-            one.values = [found.total]
+            one.values = [found.sum]
     main.results = ["f"]
 
 
@@ -75,7 +79,7 @@ class _Pivots:
         alone: the templates that are read in one place, and never copied.
         uses: in how many expressions each variable is.
         values: what variables stand for that are set in one place.
-        total: the sum of the logs; None as long as there is no pivot.
+        sum: the variable for the sum of the logs.
     """
 
     def __init__(self, main: Function, slopes: Slopes, coordinates: Mapping[int, int]) -> None:
@@ -97,7 +101,7 @@ class _Pivots:
             if isinstance(one, Set) and len(one.targets) == 1 and one.targets[0] in self.steady
         }
         self.names = {var.name for one in mine for var in hir.targets(one)}
-        self.total: Var | None = None
+        self.sum = self.named("log_pivots", "f")
         self.uses = Counter[Var]()
         self.count()
 
@@ -174,7 +178,7 @@ class _Pivots:
             return False
         if len(factors) != len(made.items):  # entries of one coordinate would be added up
             return False
-        taken: Body = [*self.checks(about), *self.counted(factors[coordinate])]
+        taken: Body = [*self.counted(factors.pop(coordinate)), *self.checked(factors.values(), about)]
         read.targets, read.tangents, read.is_pivot = read.targets[:1], False, True
         write.values, write.tangents, write.is_pivot = write.values[:1], False, True
         for one in taken:
@@ -195,29 +199,37 @@ class _Pivots:
         assert isinstance(one, Call)
         return one.function in (self.slopes.ordered, self.slopes.add) and column not in one.args[1:]
 
-    def checks(self, about: Body) -> Body:
-        """What fails where what is written depends on what has no derivative."""
-        made: Body = []
-        for one in about:
-            if isinstance(one, Call) and one.function is self.slopes.add:
-                _, factor, pairs = one.args
-                call = Call([], self.slopes.finite, [pairs])
-                matters = Op("ne", (factor, ZERO), "b")
-                made.append(call if isinstance(factor, Const) else If(matters, [call], []))
-        return made
-
     def counted(self, pivot: Expr) -> Body:
         """What adds the log of a pivot to the sum."""
-        if self.total is None:
-            name = "log_pivots"
-            while name in self.names:
-                name += "_"
-            self.total = Var(name, "f")
+        log: Expr = Op("np_log", (Op("abs", (pivot,), "f"),), "f")
         if isinstance(pivot, Const):
-            known = math.log(abs(float(pivot.value or 0)))
-            return [Set([self.total], [Op("add", (self.total, Const(known, "f")), "f")])] if known else []
-        log = Op("np_log", (Op("abs", (pivot,), "f"),), "f")
-        return [Set([self.total], [Op("add", (self.total, log), "f")])]
+            log = Const(math.log(abs(float(pivot.value or 0))), "f")
+        return [] if log == ZERO else [Set([self.sum], [Op("add", (self.sum, log), "f")])]
+
+    def checked(self, factors: Iterable[Expr], about: Body) -> Body:
+        """What makes the sum no number where a derivative of what is written is none; see `move.involutive`.
+
+        The step may end before the determinant is needed. So nothing fails here.
+        """
+        sums = [one.args[1:] for one in about if isinstance(one, Call) and one.function is self.slopes.add]
+        nothing: Body = [Set([self.sum], [Const(math.nan, "f")])]
+        made: Body = []
+        for factor in dict.fromkeys([*factors, *(factor for factor, _ in sums)]):
+            if not (isinstance(factor, Const) and math.isfinite(float(factor.value or 0))):
+                made.append(If(Op("lt", (Op("abs", (factor,), "f"), _FAR), "b"), [], list(nothing)))
+        for factor, pairs in sums:
+            finite = self.named("is_finite", "b")
+            looked = [Call([finite], self.slopes.finite, [pairs]), If(finite, [], list(nothing))]
+            matters = Op("ne", (factor, ZERO), "b")
+            made += looked if isinstance(factor, Const) else [If(matters, looked, [])]
+        return made
+
+    def named(self, name: str, kind: Kind) -> Var:
+        """A new variable."""
+        while name in self.names:
+            name += "_"
+        self.names.add(name)
+        return Var(name, kind)
 
 
 def _pairs(made: New) -> dict[Expr, Expr]:

@@ -16,6 +16,7 @@ from gendsl import (
     pair,
     read,
     transform,
+    uniform,
     uniform_discrete,
     write,
 )
@@ -254,6 +255,48 @@ def unknown_at_times(model_in, aux_in, *, model_out, aux_out):
         write(model_out["h", i], i * a + read(model_in["h", i], continuous), continuous)
 
 
+@transform
+def sigmoid(model_in, aux_in, *, model_out, aux_out):
+    """A derivative overflows, at times, which is not that of the pivot."""
+    others(aux_in, aux_out, "w", "e")
+    u = read(aux_in["u"], continuous)
+    write(aux_out["u"], -u, continuous)
+    for i in range(read(model_in["k"], discrete)):
+        h = read(model_in["h", i], continuous)
+        write(model_out["h", i], h + 1.0 / (1.0 + np.exp(-5000.0 * u)), continuous)
+
+
+@transform
+def overflows_in_a_list(model_in, aux_in, *, model_out, aux_out):
+    """The same, of what a list of derivatives is multiplied by."""
+    others(aux_in, aux_out, "w", "e")
+    u = read(aux_in["u"], continuous)
+    write(aux_out["u"], -u, continuous)
+    t = 0.0
+    for _ in range(2):
+        t = t + u
+    for i in range(read(model_in["k"], discrete)):
+        h = read(model_in["h", i], continuous)
+        write(model_out["h", i], h + 1.0 / (1.0 + np.exp(-5000.0 * t)), continuous)
+
+
+@gen
+def bounded():
+    k = ~uniform_discrete(1, 4)
+    a = ~normal(0, 1)
+    for i in range(k):
+        ("h", i) @ ~uniform(-1, 1)
+    return a
+
+
+@transform
+def out_of_bounds(model_in, aux_in, *, model_out, aux_out):
+    """What has no derivative does not matter where the density is zero."""
+    others(aux_in, aux_out, "u", "w", "e")
+    for i in range(read(model_in["k"], discrete)):
+        write(model_out["h", i], 9.0 + model_in.retval + read(model_in["h", i], continuous), continuous)
+
+
 @gen
 def few():
     k = ~uniform_discrete(1, 4)
@@ -313,7 +356,8 @@ CASES = {
     all_together: 4, each_by_itself: 2, of_two_indices: 1, in_branches: 3, what_is_drawn_is_put_elsewhere: 1,
     summed_up: 0, mixed: 0, read_twice: 0, one_statement_for_two: 0, one_for_two: 0,
     at_the_same_place_each_time: 0, not_written_always: 0, to_others_of_the_model: 0, flat: 1, steep: 2,
-    unknown: 1, unknown_at_times: 1, calls_itself: 0, pair(scaled, scaled_back): 1,
+    unknown: 1, sigmoid: 2, overflows_in_a_list: 1, unknown_at_times: 1, calls_itself: 0,
+    pair(scaled, scaled_back): 1,
 }  # fmt: skip
 """How many statements read what has no row of the Jacobian any more; as many write what has no column."""
 OF_FEW = {copied_and_read: 0, read_and_left: 0}
@@ -345,6 +389,14 @@ def test_what_may_have_no_row_is_left_in(f, way):
         found += outcomes(way, closed, trace, move, 12)
         assert taken_out(closed) == (OF_FEW[f], OF_FEW[f])
     assert found["raises"] > 0 < found["accepted"], found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_the_density_is_zero_no_determinant_is_needed(way):
+    trace, move = bounded.simulate((), rng=1), Move(noises, out_of_bounds)
+    closed = compiled(trace, move)
+    assert outcomes(way, closed, trace, move, 12) == {"rejected": 12}
+    assert taken_out(closed) == (1, 1)
 
 
 def test_a_determinant_by_hand():
