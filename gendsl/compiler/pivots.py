@@ -212,14 +212,17 @@ class _Pivots:
         The step may end before the determinant is needed. So nothing fails here.
         """
         sums = [one.args[1:] for one in about if isinstance(one, Call) and one.function is self.slopes.add]
-        nothing: Body = [Set([self.sum], [Const(math.nan, "f")])]
         made: Body = []
+
+        def unless(finite: Expr) -> If:
+            return If(finite, [], [Set([self.sum], [Const(math.nan, "f")])])
+
         for factor in dict.fromkeys([*factors, *(factor for factor, _ in sums)]):
             if not (isinstance(factor, Const) and math.isfinite(float(factor.value or 0))):
-                made.append(If(Op("lt", (Op("abs", (factor,), "f"), _FAR), "b"), [], list(nothing)))
+                made.append(unless(Op("lt", (Op("abs", (factor,), "f"), _FAR), "b")))
         for factor, pairs in sums:
             finite = self.named("is_finite", "b")
-            looked = [Call([finite], self.slopes.finite, [pairs]), If(finite, [], list(nothing))]
+            looked: Body = [Call([finite], self.slopes.finite, [pairs]), unless(finite)]
             matters = Op("ne", (factor, ZERO), "b")
             made += looked if isinstance(factor, Const) else [If(matters, looked, [])]
         return made
