@@ -48,9 +48,20 @@ class Sizes:
         self.small: dict[int, set[Var]] = {id(one): set() for one in functions}
         self.results: dict[int, set[int]] = {id(one): set() for one in functions}
         self.templates = templates_changed(functions)
-        changed = True
-        while changed:
-            changed = sum(map(self._grown, functions)) > 0
+        called = {one: [f for f in _called(one) if id(f) in self.small] for one in functions}
+        left = dict.fromkeys(functions)  # those that may find more
+        while left:
+            function = next(iter(left))
+            del left[function]
+            concerned = function, *called[function]
+            before = [len(self.small[id(one)]) for one in concerned]
+            results = len(self.results[id(function)])
+            self._grow(function)
+            for one, count in zip(concerned, before, strict=True):
+                if len(self.small[id(one)]) > count:
+                    left[one] = None
+            if len(self.results[id(function)]) > results:
+                left |= dict.fromkeys(one for one in functions if function in called[one])
 
     def is_over_data(self, function: Function, loop: For) -> bool:
         """Whether a loop may be one over data."""
@@ -66,9 +77,8 @@ class Sizes:
         small = self.small[id(function)]
         return bool(variables_of(expr) & small)
 
-    def _grown(self, function: Function) -> bool:
+    def _grow(self, function: Function) -> None:
         small = self.small[id(function)]
-        before = len(small), sum(map(len, self.small.values()))
 
         def visit(body: Body, is_small: bool) -> None:
             for one in body:
@@ -115,4 +125,9 @@ class Sizes:
                     visit(within, inner)
 
         visit(function.body, False)
-        return (len(small), sum(map(len, self.small.values()))) != before
+
+
+def _called(function: Function) -> list[Function]:
+    """The functions that one calls itself."""
+    found = {one.function: None for one in hir.walk(function.body) if isinstance(one, Call)}
+    return [*found]

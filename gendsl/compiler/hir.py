@@ -19,29 +19,26 @@ import functools
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 Kind = str
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(NamedTuple):
     """A number that is known when the text is made; None is the reference to nothing."""
 
     value: float | int | bool | None
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(NamedTuple):
     """A variable of a function of the text."""
 
     name: str
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """A leaf of one of the objects that a program finds outside of itself.
 
     Attributes:
@@ -54,8 +51,7 @@ class Input:
     tangents: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """An operation on numbers."""
 
     name: str
@@ -80,9 +76,22 @@ NEVER_FAIL = frozenset([
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Statement:
-    """A statement; `line` is the line of the user's file that it comes from, 0 for none."""
+    """A statement; `line` is the line of the user's file that it comes from, 0 for none.
+
+    Every kind of statement says what is made of it by `expressions`, `targets` and `bodies`:
+
+    Attributes:
+        ONE: the attributes that are an expression.
+        MANY: those that are several.
+        SETS: the one that is the variable, or the variables, that are set.
+        BODIES: those that are bodies.
+    """
 
     line: int = 0
+    ONE: ClassVar[tuple[str, ...]] = ()
+    MANY: ClassVar[tuple[str, ...]] = ()
+    SETS: ClassVar[str] = ""
+    BODIES: ClassVar[tuple[str, ...]] = ()
 
 
 Body = list[Statement]
@@ -92,6 +101,9 @@ Body = list[Statement]
 class Set(Statement):
     """`targets = values`, all at once."""
 
+    MANY = ("values",)
+    SETS = "targets"
+
     targets: list[Var]
     values: list[Expr]
 
@@ -99,6 +111,8 @@ class Set(Statement):
 @dataclass(eq=False, slots=True)
 class New(Statement):
     """A new list; every item has one number or reference for each kind of the layout."""
+
+    SETS = "target"
 
     target: Var
     layout: tuple[Kind, ...]
@@ -108,6 +122,10 @@ class New(Statement):
 @dataclass(eq=False, slots=True)
 class Fill(Statement):
     """A new list of `count` equal items; a negative count gives an empty list."""
+
+    ONE = ("count",)
+    MANY = ("item",)
+    SETS = "target"
 
     target: Var
     layout: tuple[Kind, ...]
@@ -119,6 +137,9 @@ class Fill(Statement):
 class Length(Statement):
     """The number of items of a list."""
 
+    ONE = ("list",)
+    SETS = "target"
+
     target: Var
     list: Expr
     layout: tuple[Kind, ...]
@@ -127,6 +148,9 @@ class Length(Statement):
 @dataclass(eq=False, slots=True)
 class Load(Statement):
     """The item of a list at an index from -n to n - 1; fails elsewhere."""
+
+    ONE = ("list", "index")
+    SETS = "targets"
 
     targets: list[Var]
     list: Expr
@@ -143,6 +167,9 @@ class Store(Statement):
             then iterations of a loop may store it in any order, and look it up before others have.
     """
 
+    ONE = ("list", "index")
+    MANY = ("item",)
+
     list: Expr
     layout: tuple[Kind, ...]
     index: Expr
@@ -154,6 +181,9 @@ class Store(Statement):
 class Append(Statement):
     """Add an item to the end of a list; `site` is where the list was made."""
 
+    ONE = ("list",)
+    MANY = ("item",)
+
     list: Expr
     layout: tuple[Kind, ...]
     item: tuple[Expr, ...]
@@ -163,6 +193,8 @@ class Append(Statement):
 @dataclass(eq=False, slots=True)
 class Truncate(Statement):
     """Take the last items of a list away until `count` are left; `site` is where the list was made."""
+
+    ONE = ("list", "count")
 
     list: Expr
     layout: tuple[Kind, ...]
@@ -174,6 +206,9 @@ class Truncate(Statement):
 class If(Statement):
     """A branch."""
 
+    ONE = ("test",)
+    BODIES = ("then", "orelse")
+
     test: Expr
     then: Body
     orelse: Body
@@ -182,6 +217,10 @@ class If(Statement):
 @dataclass(eq=False, slots=True)
 class For(Statement):
     """`for var in range(start, stop, step)`; the three are evaluated once, and the step is not 0."""
+
+    ONE = ("start", "stop", "step")
+    SETS = "var"
+    BODIES = ("body",)
 
     var: Var
     start: Expr
@@ -195,6 +234,8 @@ class For(Statement):
 class Loop(Statement):
     """A loop that ends where a statement leaves it."""
 
+    BODIES = ("body",)
+
     body: Body
     label: int
 
@@ -202,6 +243,8 @@ class Loop(Statement):
 @dataclass(eq=False, slots=True)
 class Block(Statement):
     """Statements that run once, and that a statement among them may leave."""
+
+    BODIES = ("body",)
 
     body: Body
     label: int
@@ -225,6 +268,9 @@ class Next(Statement):
 class Call(Statement):
     """Call a function of the text; it may have several results."""
 
+    MANY = ("args",)
+    SETS = "targets"
+
     targets: list[Var]
     function: Function
     args: list[Expr]
@@ -233,6 +279,8 @@ class Call(Statement):
 @dataclass(eq=False, slots=True)
 class Return(Statement):
     """End the function with these results."""
+
+    MANY = ("values",)
 
     values: list[Expr]
 
@@ -297,6 +345,9 @@ class Choice(Statement):
             they are of several types and one is asked for.
     """
 
+    MANY = ("indices", "parameters", "told")
+    SETS = "targets"
+
     targets: list[Var]
     template: Any
     indices: tuple[Expr, ...]
@@ -314,6 +365,9 @@ class Choice(Statement):
 class Visit(Statement):
     """The value of a choice in the state; fails where there is none, or where it was visited before."""
 
+    MANY = ("indices",)
+    SETS = "targets"
+
     targets: list[Var]
     template: Any
     indices: tuple[Expr, ...]
@@ -329,6 +383,9 @@ class Read(Statement):
         is_pivot: whether its row of the Jacobian is taken out already; see `pivots`.
     """
 
+    MANY = ("indices",)
+    SETS = "targets"
+
     targets: list[Var]
     template: Any
     indices: tuple[Expr, ...]
@@ -341,6 +398,9 @@ class Read(Statement):
 class Draw(Statement):
     """A random number by one call of a method of NumPy's Generator; see `front.draws`."""
 
+    MANY = ("args",)
+    SETS = "target"
+
     target: Var
     name: str
     args: tuple[Expr, ...]
@@ -349,6 +409,9 @@ class Draw(Statement):
 @dataclass(eq=False, slots=True)
 class Present(Statement):
     """Whether a trace that a program is given has a choice."""
+
+    MANY = ("indices",)
+    SETS = "target"
 
     target: Var
     template: Any
@@ -359,6 +422,9 @@ class Present(Statement):
 class Count(Statement):
     """How many choices of a template a trace that a program is given has, whose first indices are given."""
 
+    MANY = ("indices",)
+    SETS = "target"
+
     target: Var
     template: Any
     indices: tuple[Expr, ...]
@@ -367,6 +433,9 @@ class Count(Statement):
 @dataclass(eq=False, slots=True)
 class Given(Statement):
     """Whether the state has a choice."""
+
+    MANY = ("indices",)
+    SETS = "target"
 
     target: Var
     template: Any
@@ -383,6 +452,9 @@ class Node(Statement):
         made: whether the program makes the call here; then it fails where it was made before.
     """
 
+    MANY = ("indices",)
+    SETS = "target"
+
     target: Var
     template: Any
     indices: tuple[Expr, ...]
@@ -392,6 +464,8 @@ class Node(Statement):
 @dataclass(eq=False, slots=True)
 class Extent(Statement):
     """A number above all indices along an axis that choices or calls of a template have."""
+
+    SETS = "target"
 
     target: Var
     template: Any
@@ -408,6 +482,8 @@ class Write(Statement):
         is_pivot: whether its column is taken out already; see `pivots`.
     """
 
+    MANY = ("indices", "values")
+
     template: Any
     indices: tuple[Expr, ...]
     values: tuple[Expr, ...]
@@ -423,6 +499,9 @@ class Copy(Statement):
     `source_indices`, to the same further indices. `target` is how many there were.
     """
 
+    MANY = ("indices", "source_indices")
+    SETS = "target"
+
     target: Var
     template: Any
     indices: tuple[Expr, ...]
@@ -434,6 +513,8 @@ class Copy(Statement):
 class Keep(Statement):
     """Put a choice into the state, or note a call; fails where there is one, full where there is no room."""
 
+    MANY = ("indices", "values")
+
     template: Any
     indices: tuple[Expr, ...]
     values: list[Expr]
@@ -443,6 +524,8 @@ class Keep(Statement):
 class Redraw(Statement):
     """Propose a value that was drawn for a choice, whether there is one or not; fails for an observation."""
 
+    MANY = ("indices", "values")
+
     template: Any
     indices: tuple[Expr, ...]
     values: list[Expr]
@@ -451,6 +534,8 @@ class Redraw(Statement):
 @dataclass(eq=False, slots=True)
 class NewNode(Statement):
     """The number of a call of a program that calls itself, one more than that of the call before."""
+
+    SETS = "target"
 
     target: Var
 
@@ -475,6 +560,9 @@ class Primitive(Statement):
     Attributes:
         templates: those that it is about.
     """
+
+    MANY = ("args",)
+    SETS = "targets"
 
     targets: list[Var]
     name: str
@@ -524,14 +612,9 @@ class Function:
     is_discrete: bool = False
 
 
-def bodies(statement: Statement) -> Iterator[Body]:
+def bodies(statement: Statement) -> list[Body]:
     """The bodies inside a statement."""
-    match statement:
-        case If(then=then, orelse=orelse):
-            yield then
-            yield orelse
-        case For(body=body) | Loop(body=body) | Block(body=body):
-            yield body
+    return [getattr(statement, name) for name in statement.BODIES]
 
 
 def walk(body: Body) -> Iterator[Statement]:
@@ -540,18 +623,11 @@ def walk(body: Body) -> Iterator[Statement]:
     while left:
         for statement in left[-1]:
             yield statement
-            kind = type(statement)
-            if kind is If:
-                left += (iter(statement.orelse), iter(statement.then))  # type: ignore[attr-defined]
-                break
-            if kind in _WITH_BODY:
-                left.append(iter(statement.body))  # type: ignore[attr-defined]
+            if statement.BODIES:
+                left += [iter(getattr(statement, name)) for name in reversed(statement.BODIES)]
                 break
         else:
             left.pop()
-
-
-_WITH_BODY = (For, Loop, Block)
 
 
 def parts(expr: Expr) -> Iterator[Expr]:
@@ -562,93 +638,22 @@ def parts(expr: Expr) -> Iterator[Expr]:
             yield from parts(arg)
 
 
-def expressions(statement: Statement) -> Iterator[Expr]:
+def expressions(statement: Statement) -> list[Expr]:
     """The expressions that a statement itself evaluates."""
-    match statement:
-        case Set(values=values) | Return(values=values):
-            yield from values
-        case New(items=items):
-            for item in items:
-                yield from item
-        case Fill(count=count, item=item):
-            yield count
-            yield from item
-        case Length(list=ref):
-            yield ref
-        case Load(list=ref, index=index):
-            yield ref
-            yield index
-        case Store(list=ref, index=index, item=item):
-            yield ref
-            yield index
-            yield from item
-        case Append(list=ref, item=item):
-            yield ref
-            yield from item
-        case Truncate(list=ref, count=count):
-            yield ref
-            yield count
-        case If(test=test):
-            yield test
-        case For(start=start, stop=stop, step=step):
-            yield start
-            yield stop
-            yield step
-        case Call(args=args):
-            yield from args
-        case Visit(indices=indices) | Read(indices=indices):
-            yield from indices
-        case Present(indices=indices) | Count(indices=indices) | Given(indices=indices):
-            yield from indices
-        case Node(indices=indices):
-            yield from indices
-        case Write(indices=indices, values=given):
-            yield from indices
-            yield from given
-        case Copy(indices=indices, source_indices=more):
-            yield from indices
-            yield from more
-        case Keep(indices=indices, values=values) | Redraw(indices=indices, values=values):
-            yield from indices
-            yield from values
-        case Draw(args=given) | Primitive(args=given):
-            yield from given
-        case Choice(indices=indices, parameters=parameters, told=told):
-            yield from indices
-            yield from parameters
-            yield from told
+    if type(statement) is New:
+        return [expr for item in statement.items for expr in item]
+    found = [getattr(statement, name) for name in statement.ONE]
+    for name in statement.MANY:
+        found += getattr(statement, name)
+    return found
 
 
 def targets(statement: Statement) -> list[Var]:
     """The variables that a statement itself sets."""
-    match statement:
-        case (
-            Set(targets=found)
-            | Load(targets=found)
-            | Call(targets=found)
-            | Choice(targets=found)
-            | Visit(targets=found)
-            | Read(targets=found)
-            | Primitive(targets=found)
-        ):
-            return found
-        case (
-            New(target=target)
-            | Fill(target=target)
-            | Length(target=target)
-            | Present(target=target)
-            | Count(target=target)
-            | Copy(target=target)
-            | Draw(target=target)
-            | Given(target=target)
-            | NewNode(target=target)
-            | Node(target=target)
-            | Extent(target=target)
-        ):
-            return [target]
-        case For(var=var):
-            return [var]
-    return []
+    if not statement.SETS:
+        return []
+    found = getattr(statement, statement.SETS)
+    return found if type(found) is list else [found]
 
 
 def _concerned(main: Function) -> set[int]:
@@ -695,11 +700,10 @@ def copied_body(
         elif isinstance(one, Choice):
             one.density = function(one.density)
             one.sampler = None if one.sampler is None else function(one.sampler)
-        for name in ("body", "then", "orelse"):
-            if hasattr(one, name):
-                setattr(one, name, copied_body(getattr(one, name), change, function))
-        for name in ("targets", "values", "items", "args"):
-            found = getattr(one, name, None)
+        for name in one.BODIES:
+            setattr(one, name, copied_body(getattr(one, name), change, function))
+        for name in ("items", one.SETS, *one.MANY):
+            found = getattr(one, name, None) if name else None
             if isinstance(found, list):
                 setattr(one, name, list(found))
         copies.append(one)

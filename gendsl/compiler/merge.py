@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Call, Const, Expr, Function, Statement
+from gendsl.compiler.hir import Call, Const, Function, Statement
 
 
 def merge(mains: Sequence[Function], named: Callable[[str], str]) -> None:
@@ -58,11 +58,11 @@ def _outline(function: Function) -> Hashable:
 
 def _said(what: Any) -> Hashable:
     """What a part of a text says: equal where another says the same."""
-    if isinstance(what, (list, tuple)):
-        return tuple(map(_said, what))
     if isinstance(what, Const):
         return Const, what.kind, type(what.value), repr(what.value)  # 0.0 is not -0.0
-    if isinstance(what, (Statement, Expr)):
+    if isinstance(what, (list, tuple)):  # expressions are tuples
+        return type(what), *map(_said, what)
+    if isinstance(what, Statement):
         cls: type = type(what)
         return cls, *[_said(getattr(what, name)) for name in _names(cls)]
     return what if isinstance(what, (str, int)) else id(what)

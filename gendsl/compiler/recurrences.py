@@ -689,10 +689,8 @@ def _changed(body: Body, change: Callable[[Statement], Body | None]) -> Body:
     """Statements with others in place of some; what is inside of them comes first."""
     result: Body = []
     for one in body:
-        for name in ("body", "then", "orelse"):
-            inner = getattr(one, name, None)
-            if inner is not None:
-                setattr(one, name, _changed(inner, change))
+        for name in one.BODIES:
+            setattr(one, name, _changed(getattr(one, name), change))
         made = change(one)
         result += [one] if made is None else made
     return result

@@ -173,8 +173,7 @@ class _Asked:
                         zeros = [hir.ZEROS[kind] for kind in self.kinds]
                         result.append(Return([hir.FALSE, *zeros, *one.values], line=one.line))
                 case _:
-                    for name in ("body", "then", "orelse"):
-                        if hasattr(one, name):
-                            setattr(one, name, self._body(getattr(one, name)))
+                    for name in one.BODIES:
+                        setattr(one, name, self._body(getattr(one, name)))
                     result.append(one)
         return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Call, Expr, Fill, For, If, Length, Load, New, Op, Return, Set, Statement, Var
+from gendsl.compiler.hir import Expr, Op, Statement, Var
 
 _CHEAP = frozenset([
     "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
@@ -93,60 +93,13 @@ def substitute(statement: Statement, values: Mapping[Var, Expr]) -> None:
 
 def rewrite(statement: Statement, change: Callable[[Expr], Expr]) -> None:
     """Let the expressions that a statement itself evaluates be others."""
-
-    def all_of(parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(map(change, parts))
-
-    match statement:
-        case Set() | Return():
-            statement.values = list(all_of(tuple(statement.values)))
-        case New():
-            statement.items = [all_of(item) for item in statement.items]
-        case Fill():
-            statement.count, statement.item = change(statement.count), all_of(statement.item)
-        case Length():
-            statement.list = change(statement.list)
-        case Load():
-            statement.list, statement.index = (
-                change(statement.list),
-                change(statement.index),
-            )
-        case hir.Store():
-            statement.list, statement.index = (
-                change(statement.list),
-                change(statement.index),
-            )
-            statement.item = all_of(statement.item)
-        case hir.Append():
-            statement.list, statement.item = change(statement.list), all_of(statement.item)
-        case hir.Truncate():
-            statement.list, statement.count = (
-                change(statement.list),
-                change(statement.count),
-            )
-        case If():
-            statement.test = change(statement.test)
-        case For():
-            statement.start = change(statement.start)
-            statement.stop = change(statement.stop)
-            statement.step = change(statement.step)
-        case Call():
-            statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given() | hir.Node():
-            statement.indices = all_of(statement.indices)
-        case hir.Write():
-            statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
-        case hir.Copy():
-            statement.indices = all_of(statement.indices)
-            statement.source_indices = all_of(statement.source_indices)
-        case hir.Keep() | hir.Redraw():
-            statement.indices = all_of(statement.indices)
-            statement.values = list(all_of(tuple(statement.values)))
-        case hir.Draw() | hir.Primitive():
-            statement.args = all_of(statement.args)
-        case hir.Choice():
-            statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
-            statement.told = all_of(statement.told)
+    if isinstance(statement, hir.New):
+        statement.items = [tuple(map(change, item)) for item in statement.items]
+    for name in statement.ONE:
+        setattr(statement, name, change(getattr(statement, name)))
+    for name in statement.MANY:
+        found = getattr(statement, name)
+        setattr(statement, name, type(found)(map(change, found)))
 
 
 def variables_of(*exprs: Expr) -> set[Var]:
@@ -168,9 +121,5 @@ def rename(body: hir.Body, named: Mapping[Var, Var]) -> None:
     for one in hir.walk(body):
         substitute(one, named)
         found = [named.get(var, var) for var in hir.targets(one)]
-        if isinstance(one, For):
-            (one.var,) = found
-        elif hasattr(one, "targets"):
-            one.targets = found
-        elif hasattr(one, "target"):
-            (one.target,) = found
+        if found:
+            setattr(one, one.SETS, found if one.SETS == "targets" else found[0])

@@ -524,7 +524,7 @@ def _taken_apart(
 ) -> Parts | None:
     if function.linear is not None or function.symbol:  # made elsewhere, or at once where matrices are large
         return None
-    body = _copied(function.body)
+    body = hir.copied_body(function.body)
     set_inside = {var for statement in hir.walk(body) for var in hir.targets(statement)}
     given = {var for var, one in zip(function.parameters, same, strict=True) if one and var not in set_inside}
     parameters = set(function.parameters)
@@ -572,19 +572,3 @@ def _taken_apart(
     if known.run is not None and always:
         known.run.steps.add(id(after))
     return Parts(before, after, results, kept, (for_once, for_each))
-
-
-def _copied(body: Body) -> Body:
-    """A copy of statements."""
-    found: Body = []
-    for statement in body:
-        one = copy.copy(statement)
-        for name in ("body", "then", "orelse"):
-            if hasattr(one, name):
-                setattr(one, name, _copied(getattr(one, name)))
-        for name in ("targets", "values", "items", "args"):
-            part = getattr(one, name, None)
-            if isinstance(part, list):
-                setattr(one, name, list(part))
-        found.append(one)
-    return found

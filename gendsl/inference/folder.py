@@ -22,8 +22,6 @@ from pathlib import Path as FilePath
 from reprlib import repr as short
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from gendsl.address import Path, as_path
 from gendsl.errors import FileFormatError, InvalidAddressError, RunInUseError, ValueTypeError
 from gendsl.runtime.encoding import decode
@@ -118,6 +116,8 @@ class Folder:
 
 @contextlib.contextmanager
 def _locked(path: FilePath, wait: float, what: str) -> Iterator[None]:
+    from filelock import FileLock, Timeout  # with all of asyncio, which only runs in folders need
+
     lock = FileLock(path, timeout=wait, poll_interval=0.02)
     try:
         lock.acquire()

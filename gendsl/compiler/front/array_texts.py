@@ -236,7 +236,9 @@ def _at_least(rank: int) -> Handler:
             return NOTHING
         shape, strides = shape_of(value), strides_of(value)
         missing = max(0, rank - len(shape))
-        return view(value, value.leaves[1], [_ONE] * missing + shape, [Const(0, "i")] * missing + strides)
+        one: list[Expr] = [_ONE] * missing
+        none: list[Expr] = [Const(0, "i")] * missing
+        return view(value, value.leaves[1], one + shape, none + strides)
 
     return handle
 

@@ -307,7 +307,7 @@ def _alike(frame: Frame, counts: list[int | Expr]) -> None:
 
 def _least(frame: Frame, counts: list[int | Expr]) -> int | Expr:
     if all(isinstance(count, int) for count in counts):
-        return min(counts, default=0)  # type: ignore[type-var]
+        return min(counts, default=0)
     found: Expr | None = None
     for count in counts:
         leaf = Const(count, "i") if isinstance(count, int) else count
