@@ -217,6 +217,7 @@ def fill(joint: Joint, sites: Sites, values: dict[int, Function], score: Called,
         Set([weight], [IMPOSSIBLE]),
         If(Op("gt", (lp, IMPOSSIBLE), "b"), [
             Primitive([], "same_choices"),
+            Primitive([], "same_factors"),
             Load([at], used, INTEGERS, ZEROS["i"]),
             hir.Length(size, order, INTEGERS),
             If(Op("ne", (at, size), "b"), [hir.Fail("choices that the program does not make there")], []),

@@ -370,8 +370,8 @@ class Context:
                 at += 1
         for number, found, kind in closed.inputs():
             self.set_input(number, found, kind)
-        self.count = len(choices)
         self.found = closed.places(choices)
+        self.count = sum(len(self.found[t.number]) for t in closed.lowered.templates if t.counted)
         self.stamps: list[np.ndarray] = []
         self.columns: list[list[np.ndarray]] = []
         self.capacities: list[list[int]] = []
@@ -459,6 +459,12 @@ class Context:
             raise FailedText(0, "more memory than a text may use")
         self.arena = room(4 * len(self.arena))
 
+    def _are_made(self, template: Template) -> bool:
+        """Whether all choices of a template that are given were made."""
+        stamps = self.stamps[template.number]
+        given = stamps[TemplateWords.CURRENT] == self.words[Word.CURRENT]
+        return not (given & (stamps[TemplateWords.VISITED] != self.words[Word.NOW])).any()
+
     def float_result(self, leaf: int) -> float:
         """A result that is a float."""
         at = self.closed.layout.result_word(leaf)
@@ -470,10 +476,20 @@ class Context:
 
     def run(self) -> float:
         """The log density."""
+        places = list(zip(self.closed.lowered.templates, self.closed.layout.templates, strict=True))
+        factors = [(template, words) for template, words in places if template.weighs]
+        for template, words in factors:
+            for axis in range(template.rank):
+                self.words[words.wanted(axis)] = -1
         while (status := self.start()) == FULL:
+            for template, words in factors:
+                for axis, capacity in enumerate(self.capacities[template.number]):
+                    if self.words[words.wanted(axis)] >= capacity:
+                        raise FailedText(0, "a factor that is not given")
             self.grow()
         if status == FAILED:
             raise self.failure()
-        if self.words[Word.VISITED] != self.count:
+        made = all(self._are_made(template) for template, _ in factors)
+        if self.words[Word.VISITED] != self.count or not made:
             raise FailedText(0, "choices that the program does not make")
         return _number(self.float_result(0))

@@ -556,7 +556,7 @@ class ClosedKernel(Compiled):
             column.current[index] = state.current[0]
             if path in observed:
                 column.observed.add(index)
-        state.counts[0] = len(choices)
+        state.counts[0] = sum(template.counted for template, *_ in placed.values())
         state.lp = lp
         return state
 

@@ -248,6 +248,7 @@ def fill(around: Around, sites: Sites, laws: dict[int, hir.Normal], score: Calle
         Primitive([], "exchange"),
         if_zero(lp, [Return([IMPOSSIBLE])]),
         Primitive([], "same_choices"),
+        Primitive([], "same_factors"),
         *_same(given, there),
         Store(found, FLOATS, ZEROS["i"], (lp,)),
         Primitive([before], "log_density"),

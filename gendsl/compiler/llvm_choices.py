@@ -162,7 +162,7 @@ class Choices(Lists):
 
     def count_visit(self, template: Any) -> None:
         """Count a choice that is visited or drawn."""
-        if template.calls is None:
+        if template.counted:
             self.count_up(Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED)
 
     def meet(self, template: Any, place: str, indices: tuple[Expr, ...], line: int) -> None:
@@ -201,16 +201,12 @@ class Choices(Lists):
 
     def _visit(self, statement: hir.Visit) -> None:
         template, line = statement.template, statement.line
-        index = self.existing(template, statement.indices, line)
-        there = self.is_current(template, index)
-        kept, look, go = self.label("kept"), self.label("look"), self.label("visit")
-        self.add(f"br i1 {there}, label %{go}, label %{look}, !prof !21")
-        self.start(look)
-        written = self.is_now(template, TemplateWords.WRITTEN, index)
-        self.add(f"br i1 {written}, label %{go}, label %{kept}")
-        self.start(kept)
-        self.fail("a choice that is not given", line)
-        self.start(go)
+        if template.weighs:  # a factor is given by the program itself
+            index = self.with_room(template, statement.indices, line)
+            self.put_leaves(template, index, [("true", "b")])
+        else:
+            index = self.existing(template, statement.indices, line)
+            self._fail_unless_given(template, index, line)
         if not template.is_of_paths:
             again = self.is_now(template, TemplateWords.VISITED, index)
             self.fail_if(again, "a choice that is made twice", line)
@@ -218,6 +214,18 @@ class Choices(Lists):
         self.count_visit(template)
         self.meet(template, index, statement.indices, line)
         self.set_leaves(template, index, statement.targets)
+
+    def _fail_unless_given(self, template: Any, index: str, line: int) -> None:
+        """Fail where neither the current trace has a choice, nor a move has written it."""
+        there = self.is_current(template, index)
+        none, look, go = self.label("none"), self.label("look"), self.label("visit")
+        self.add(f"br i1 {there}, label %{go}, label %{look}, !prof !21")
+        self.start(look)
+        written = self.is_now(template, TemplateWords.WRITTEN, index)
+        self.add(f"br i1 {written}, label %{go}, label %{none}")
+        self.start(none)
+        self.fail("a choice that is not given", line)
+        self.start(go)
 
     def _given(self, template: Any, indices: tuple[Expr, ...], target: Var, line: int) -> None:
         place, found = self.words_of(template), [self.expr(expr, line) for expr in indices]

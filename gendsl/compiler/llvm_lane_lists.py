@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
+from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_lane_values import COUNTING, VECTORS, LaneValues
 from gendsl.compiler.llvm_text import TAG
@@ -299,25 +300,22 @@ class LaneLists(LaneValues):
         given = [to.expr(index, line) for index in visit.indices[:-1]]
         first = self.first(visit.indices[-1], line)
         capacity = self._spread(to.word(place.capacity(len(given))), "i")
-        outside = self._let(f"icmp uge {INTEGERS} {self._count_from(first)}, {capacity}")
-        self._fail_if(outside, "a choice that is not given", line)
-        if given:
-            to.fail_if(
-                self._let(f"xor i1 {to.inside(place, given)}, true"), "a choice that is not given", line
-            )
+        at = self._count_from(first)
+        outside = self._let(f"icmp uge {INTEGERS} {at}, {capacity}")
+        if template.weighs:  # a factor is given by the program itself
+            with self._lanes_of(self._where(outside)) as lane:
+                last = self._let(f"extractelement {INTEGERS} {at}, i64 {lane}")
+                to.check_room(place, [*given, last], line)
+            to.check_room(place, given, line)
+        else:
+            self._fail_if(outside, "a choice that is not given", line)
+            if given:
+                to.fail_if(
+                    self._let(f"xor i1 {to.inside(place, given)}, true"), "a choice that is not given", line
+                )
         index = to.row_major(place, [*given, first])
-        current = to.word(Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT)
-        there = self._stamped(template, TemplateWords.CURRENT, index, current)
-        missing = self._where(self._let(f"xor {BITS} {there}, {splat('true', 'i1')}"))
-        look, go = to.label("look"), to.label("visit")
-        to.add(f"br i1 {self._any(missing)}, label %{look}, label %{go}")
-        to.start(look)
-        now = to.now()
-        written = self._stamped(template, TemplateWords.WRITTEN, index, now)
-        none = self._let(f"select {BITS} {written}, {INTEGERS} zeroinitializer, {INTEGERS} {missing}")
-        to.fail_if(self._any(none), "a choice that is not given", line)
-        to.add(f"br label %{go}")
-        to.start(go)
+        if not template.weighs:
+            self._fail_unless_given(template, index, line)
         now = to.now()
         again = self._stamped(template, TemplateWords.VISITED, index, now)
         self._fail_if(again, "a choice that is made twice", line)
@@ -325,12 +323,32 @@ class LaneLists(LaneValues):
         active, stamp = self._bits(self.mask()), self._spread(now, "i")
         marked = self._let(f"select {BITS} {active}, {INTEGERS} {stamp}, {INTEGERS} {before}")
         to.add(f"store {INTEGERS} {marked}, ptr {where}, align 8, !tbaa !6")
-        if template.calls is None:
+        if template.counted:
             word = Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED
             to.set_word(word, self._let(f"add i64 {to.word(word)}, {self._active_count()}"))
         for leaf, target in enumerate(visit.targets):
-            found = self._read(to.cell(template, leaf, index), target.kind, "!7")
-            self._set(target, found, path)
+            where = to.cell(template, leaf, index)
+            if template.weighs:
+                active, one = self._bits(self.mask()), self._spread("1", "i")
+                before = self._let(f"load {INTEGERS}, ptr {where}, align 8, !tbaa !7")
+                put = self._let(f"select {BITS} {active}, {INTEGERS} {one}, {INTEGERS} {before}")
+                to.add(f"store {INTEGERS} {put}, ptr {where}, align 8, !tbaa !7")
+            self._set(target, self._read(where, target.kind, "!7"), path)
+
+    def _fail_unless_given(self, template: Template, index: str, line: int) -> None:
+        """Fail where neither the current trace has one of these choices, nor a move has written it."""
+        to = self.to
+        current = to.word(Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT)
+        there = self._stamped(template, TemplateWords.CURRENT, index, current)
+        missing = self._where(self._let(f"xor {BITS} {there}, {splat('true', 'i1')}"))
+        look, go = to.label("look"), to.label("visit")
+        to.add(f"br i1 {self._any(missing)}, label %{look}, label %{go}")
+        to.start(look)
+        written = self._stamped(template, TemplateWords.WRITTEN, index, to.now())
+        none = self._let(f"select {BITS} {written}, {INTEGERS} zeroinitializer, {INTEGERS} {missing}")
+        to.fail_if(self._any(none), "a choice that is not given", line)
+        to.add(f"br label %{go}")
+        to.start(go)
 
     def _visit_apart(self, visit: hir.Visit, path: Path) -> None:
         """The values of choices that lie anywhere: what lanes visit is noted for one after another, so that
@@ -338,10 +356,16 @@ class LaneLists(LaneValues):
         """
         to, template, line = self.to, visit.template, visit.line
         place, index = to.words_of(template), ""
-        for axis, expr in enumerate(visit.indices):
-            at, capacity = self.vector(expr, line), self._spread(to.word(place.capacity(axis)), "i")
-            outside = self._let(f"icmp uge {INTEGERS} {at}, {capacity}")
-            self._fail_if(outside, "a choice that is not given", line)
+        every = [self.vector(expr, line) for expr in visit.indices]
+        if template.weighs:
+            with self._lanes_of(self.mask()) as lane:
+                one = [self._let(f"extractelement {INTEGERS} {at}, i64 {lane}") for at in every]
+                to.check_room(place, one, line)
+        for axis, at in enumerate(every):
+            capacity = self._spread(to.word(place.capacity(axis)), "i")
+            if not template.weighs:
+                outside = self._let(f"icmp uge {INTEGERS} {at}, {capacity}")
+                self._fail_if(outside, "a choice that is not given", line)
             if index:
                 at = self._let(f"add {INTEGERS} {self._let(f'mul {INTEGERS} {index}, {capacity}')}, {at}")
             index = at
@@ -351,15 +375,16 @@ class LaneLists(LaneValues):
             found = self.gathered(places, "i", self._bits(self.mask()), "!6")
             return self._where(self._let(f"icmp ne {INTEGERS} {found}, {self._spread(stamp, 'i')}"))
 
-        current = to.word(Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT)
-        missing = without(TemplateWords.CURRENT, current)
-        look, go = to.label("look"), to.label("visit")
-        to.add(f"br i1 {self._any(missing)}, label %{look}, label %{go}")
-        to.start(look)
-        none = self._let(f"and {INTEGERS} {missing}, {without(TemplateWords.WRITTEN, to.now())}")
-        to.fail_if(self._any(none), "a choice that is not given", line)
-        to.add(f"br label %{go}")
-        to.start(go)
+        if not template.weighs:
+            current = to.word(Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT)
+            missing = without(TemplateWords.CURRENT, current)
+            look, go = to.label("look"), to.label("visit")
+            to.add(f"br i1 {self._any(missing)}, label %{look}, label %{go}")
+            to.start(look)
+            none = self._let(f"and {INTEGERS} {missing}, {without(TemplateWords.WRITTEN, to.now())}")
+            to.fail_if(self._any(none), "a choice that is not given", line)
+            to.add(f"br label %{go}")
+            to.start(go)
         now = to.now()
         visited = self._places(to.word(place.stamps(TemplateWords.VISITED), "r"), index)
         with self._lanes_of(self.mask()) as lane:
@@ -368,11 +393,15 @@ class LaneLists(LaneValues):
             again = self._let(f"icmp eq i64 {before}, {now}")
             to.fail_if(again, "a choice that is made twice", line)
             to.add(f"store i64 {now}, ptr {where}, align 8, !tbaa !6")
-        if template.calls is None:
+        if template.counted:
             word = Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED
             to.set_word(word, self._let(f"add i64 {to.word(word)}, {self._active_count()}"))
         for leaf, target in enumerate(visit.targets):
             places = self._places(to.word(place.column(leaf), "r"), index)
+            if template.weighs:
+                with self._lanes_of(self.mask()) as lane:
+                    where = self._let(f"extractelement {POINTERS} {places}, i64 {lane}")
+                    to.store_word(where, "true", "b", "!7")
             self._set(target, self.gathered(places, target.kind, self._bits(self.mask()), "!7"), path)
 
     def _stamps(self, template: object, which: int, index: str) -> tuple[str, str]:

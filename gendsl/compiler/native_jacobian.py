@@ -29,6 +29,7 @@ class NativeJacobian(NativeLogs):
             there = self.check_written(written)
             template = p.pointed(self.load(written, 0))
             model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
+            model = p.let(f"and i1 {model}, {self.is_counted(template)}")
             p.add_to(overwritten, p.flag(p.let(f"and i1 {model}, {there}")))
             absent = p.let(f"xor i1 {there}, true")
             p.add_to(new, p.flag(p.let(f"and i1 {model}, {absent}")))
@@ -83,13 +84,18 @@ class NativeJacobian(NativeLogs):
         model = p.let(f"xor i1 {auxiliary}, true")
         is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
         visited = self.stamp(template, TemplateWords.VISITED, index)
-        is_gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
-        model_written = p.let(f"and i1 {model}, {is_written}")
+        counted = self.is_counted(template)
+        is_gone = p.let(f"and i1 {counted}, {p.let(f'icmp ne i64 {visited}, {p.word(Word.PROPOSED)}')}")
+        model_written = p.let(f"and i1 {model}, {p.let(f'and i1 {counted}, {is_written}')}")
         left = p.let(f"xor i1 {is_written}, true")
         model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
         for word, test in zip(_TOLD, (auxiliary, model_written, model_gone), strict=True):
             p.set_word(word, p.let(f"add i64 {p.word(word)}, {p.flag(test)}"))
         return p.flag(p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}"))
+
+    def is_counted(self, template: str) -> str:
+        """Whether what a template has counts among the choices."""
+        return self.p.let(f"icmp ne i64 {self.load(template, TemplateWords.COUNTED, tag=TEMPLATE_TAG)}, 0")
 
     def _tell_asked(self) -> None:
         """Count the discrete choices that are not read, if a trace was asked."""

@@ -143,16 +143,17 @@ class TemplateWords:
 
     They are the pointers to the four stamps of each place, to the first coordinate of what was read there,
     and to a byte that says whether it is observed, which trace it is of, the number of leaves, whether its
-    numbers are floats, a pointer to stamps of where a choice of another template was made at or below the
-    address, where that may be (see `meetings`), a pointer to the column of each leaf, for each index the
-    capacity, and for each the index for which there was no room.
+    numbers are floats, whether it is counted, a pointer to stamps of where a choice of another template was
+    made at or below the address, where that may be (see `meetings`), a pointer to the column of each leaf,
+    for each index the capacity, and for each the index for which there was no room.
     """
 
     first: int
     columns: int
     rank: int
 
-    CURRENT, VISITED, WRITTEN, READ, FOLLOWED, OBSERVED, TRACE, LEAVES, FLOATS, COVERED, COLUMNS = range(11)
+    CURRENT, VISITED, WRITTEN, READ, FOLLOWED, OBSERVED = range(6)
+    TRACE, LEAVES, FLOATS, COUNTED, COVERED, COLUMNS = range(6, 12)
 
     def column(self, leaf: int) -> int:
         """The pointer to the numbers of a leaf."""

@@ -29,7 +29,8 @@ NEVER_PICKED = "-3"
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
     "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
-    "never_picked": [], "same_choices": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
+    "never_picked": [], "same_choices": [], "same_factors": [],
+    "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
     "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
@@ -262,6 +263,15 @@ class NativeMoves(NativeTally):
         other = p.let(f"icmp ne i64 {p.word(Word.VISITED)}, {p.word(Word.COUNT)}")
         p.fail_if(other, "other choices than before")
 
+    def same_factors(self) -> None:
+        p = self.p
+        for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
+            if template.weighs:
+                with p.each(self.size(words)) as index:
+                    here = p.is_now(template, TemplateWords.VISITED, index)
+                    there = p.is_current(template, index)
+                    p.fail_if(p.let(f"xor i1 {here}, {there}"), "other factors than before")
+
     def stay(self, lp: str) -> None:
         self.p.set_word(Word.LOG_DENSITY, lp, "f")
 
@@ -308,8 +318,10 @@ class NativeMoves(NativeTally):
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             there = self.check_written(written)
-            p.add_to(overwritten, p.flag(there))
-            p.add_to(new, p.flag(p.let(f"xor i1 {there}, true")))
+            counted = self.is_counted(p.pointed(self.load(written, 0)))
+            p.add_to(overwritten, p.flag(p.let(f"and i1 {counted}, {there}")))
+            absent = p.let(f"xor i1 {there}, true")
+            p.add_to(new, p.flag(p.let(f"and i1 {counted}, {absent}")))
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         changed = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
         changed = p.let(f"add i64 {changed}, {p.let(f'load i64, ptr {overwritten}')}")

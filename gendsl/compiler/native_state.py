@@ -135,8 +135,10 @@ class NativeState(ChainState):
         addresses = Addresses(self.closed.lowered)
         rows: list[list[tuple[tuple[int, ...], list[Any], bool]]] = [[] for _ in self.templates]
         zeros = self._zero_paths()
+        counted = 0
         for path, (template, indices, parts) in self.closed.placed(addresses, choices).items():
             rows[template.number].append((indices, parts, path in observed))
+            counted += template.counted
         places = {entry: self._found(addresses, *zero) for entry, zero in zeros.items()}
         for (number, indices), node in addresses.nodes.items():
             rows[number].append((indices, [node + 1], False))
@@ -153,7 +155,7 @@ class NativeState(ChainState):
             if template.is_below:
                 capacity[0] = self.node_room
         self.values = Words()
-        self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], len(choices)
+        self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], counted
         self.set_float(Word.LOG_DENSITY, log_density)
         self.stamps: list[np.ndarray] = []
         self.first_rows: list[int] = []  # where the first row of each lies
@@ -185,6 +187,7 @@ class NativeState(ChainState):
             self.words[words.stamps(TemplateWords.COVERED)] = made.ctypes.data
         self.words[words.stamps(TemplateWords.TRACE)] = is_auxiliary(template)
         self.words[words.stamps(TemplateWords.LEAVES)] = words.columns
+        self.words[words.stamps(TemplateWords.COUNTED)] = template.counted
         self.words[words.stamps(TemplateWords.FLOATS)] = getattr(template.type, "kind", None) == "f"
         for leaf, column in enumerate(self.columns[-1]):
             self.words[words.column(leaf)] = column.ctypes.data

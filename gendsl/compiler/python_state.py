@@ -122,7 +122,7 @@ class PythonState(ChainState):
                     while at >= capacity[axis]:
                         capacity[axis] *= _GROWTH
         self.state, self.capacities = state, capacities
-        self.words[Word.COUNT] = len(choices)
+        self.words[Word.COUNT] = state.counts[0]
         self.set_float(Word.LOG_DENSITY, log_density)
 
     def choices(self) -> dict[Any, Any]:

@@ -168,16 +168,19 @@ class _Redrawn(Selecting):
             raise choice.undrawn
         assert choice.sampler is not None
         term, score = self.scored(choice)
+        if choice.weighs:
+            visit = Visit(list(targets), template, indices, line=line)
+            return [visit, *self._weighed(choice, term, score), self.add(0, term, line)]
         given = self.fresh(f"{template.name}_given", "b")
         chosen: Expr = FALSE
-        for test in [] if choice.weighs else self.chosen(choice):
+        for test in self.chosen(choice):
             chosen = either(chosen, test)
         kept = given if chosen == FALSE else Op("and", (given, Op("not", (chosen,), "b")), "b")
         draw: Body = [
             Call(list(targets), choice.sampler, list(choice.parameters), line=line),
             Redraw(template, indices, list(targets), line=line),
         ]
-        if not choice.weighs and template.number in self.selected.shared:
+        if template.number in self.selected.shared:
             alone = Primitive([], "alone", indices, (template,))
             draw = [If(Op("not", (chosen,), "b"), [alone], [], line=line), *draw]
         there = [self.fresh(f"{template.name}_there", var.kind) for var in targets]
@@ -187,9 +190,7 @@ class _Redrawn(Selecting):
             *self._weighed(choice, term, Call([term], choice.density, parameters, line=line)),
             Set(list(targets), list(there)),
         ]
-        drawn = [*draw, *self._weighed(choice, term, score)] if choice.weighs else [*draw, score]
-        if not choice.weighs:
-            drawn.append(not_finite(term, line))
+        drawn = [*draw, score, not_finite(term, line)]
         return [
             Given(given, template, indices, line=line),
             If(kept, look, drawn, line=line),

@@ -74,7 +74,7 @@ class Column:
         self.current, self.visited, self.written, self.covered = Stamps(), Stamps(), Stamps(), Stamps()
         self.read_at: dict[Any, tuple[int, bool, int]] = {}
         self.meetings: list[Meeting] = []
-        self.is_choice = template.calls is None
+        self.is_choice, self.counted = template.calls is None, template.counted
         self.may_meet = False  # an address of another template
 
     # --- programs ---------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ class Column:
         state, visited = self.state, self.visited  # nothing is called, as this runs more often than all else
         now = state.now
         if self.current[index] != state.current[self.side] and self.written[index] != now:
-            raise TextFailure("a choice that is not given")
+            self._make(index)
         if visited[index] == now:
             raise TextFailure("a choice that is made twice")
         visited[index] = now
-        if self.is_choice:
+        if self.counted:
             state.visits[self.side] += 1
         if self.may_meet:
             self._meet(index)
@@ -114,11 +114,19 @@ class Column:
             for place in range(start, stop):
                 index = joined(first, place)
                 if not self.has(index) and self.written[index] != now:
-                    raise TextFailure("a choice that is not given")
+                    self._make(index)
         if self.visited.any_has(first, start, stop, now) or self.covered:
             raise TextFailure("a choice that is made twice")
         seen.append((self, first, start, stop))
         return self.values.row(first, start, stop)
+
+    def _make(self, index: Any) -> None:
+        """Make a factor that the current trace does not have; any other choice must be given."""
+        if not self.template.weighs:
+            raise TextFailure("a choice that is not given")
+        if any(i < 0 for i in indices_of(index)):
+            raise TextFailure("a negative index in an address")
+        self.values[index] = True
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Put in a choice that was drawn."""
@@ -145,8 +153,13 @@ class Column:
                     raise TextFailure("an address that is used twice")
                 upper.covered[place] = now
 
+    def differs(self) -> bool:
+        """Whether what was visited is not what the current trace has."""
+        now = self.state.now
+        return any(self.has(index) != (self.visited[index] == now) for index in self.values)
+
     def _count(self) -> None:
-        if self.is_choice:
+        if self.counted:
             self.state.visits[self.side] += 1
 
     # --- calls of programs that call themselves --------------------------------------------------------
@@ -381,7 +394,7 @@ class MoveState:
         """Note that choices were visited which were looked at all at once."""
         for column, first, start, stop in seen:
             column.visited.stamp_row(first, start, stop, self.now)
-            if column.template.calls is None:
+            if column.counted:
                 self.visits[column.side] += stop - start
 
     def new_node(self) -> int:
@@ -560,7 +573,7 @@ class MoveState:
                 raise TextFailure("a choice is written that the program does not make")
             if column.coordinates == UNKNOWN:
                 raise TextFailure("a choice whose coordinates are not known")
-            if column.is_model:
+            if column.is_model and column.counted:
                 if column.current[index] == self.current[0]:
                     overwritten += 1
                 else:
@@ -572,9 +585,9 @@ class MoveState:
 
         def tell(column: Column, index: Any) -> bool:
             is_written = column.written[index] == self.now
-            is_gone = column.visited[index] != self.proposed[column.side]
+            is_gone = column.counted and column.visited[index] != self.proposed[column.side]
             changed = not column.is_model or is_written or is_gone
-            told[0 if not column.is_model else 1 if is_written else 2] += changed
+            told[0 if not column.is_model else 1 if is_written else 2] += changed and column.counted
             return changed
 
         for column in self.columns if self.asked else ():
@@ -705,6 +718,11 @@ class MoveState:
         if self.visits[0] != self.counts[0]:
             raise TextFailure("other choices than before")
 
+    def same_factors(self) -> None:
+        """Fail unless it has made the factors of the current trace, and no others, where that stays."""
+        if any(column.differs() for column in self.columns if column.template.weighs):
+            raise TextFailure("other factors than before")
+
     def keep_arrays(self) -> None:
         """Give arrays that are written memory that is kept."""
 
@@ -747,7 +765,7 @@ class MoveState:
         for one in self.writes:
             if one.column.visited[one.index] != self.now:
                 raise TextFailure("a choice is written that the program does not make")
-            told[one.column.has(one.index)] += 1
+            told[one.column.has(one.index)] += one.column.counted
         new, overwritten = told
         gone = self.counts[0] + new - self.visits[0]
         if not overwritten + gone == self.counts[1] == self.visits[1]:

@@ -121,6 +121,7 @@ def to_arguments(score: Called) -> Body:
         score.into(lp),
         if_zero(lp, _ended(REJECTED)),
         Primitive([], "same_choices"),
+        Primitive([], "same_factors"),
         Primitive([before], "log_density"),
         *_added(Op("sub", (lp, before), "f"), lp, before),
         Primitive([], "stay", (lp,)),

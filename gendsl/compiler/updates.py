@@ -83,6 +83,7 @@ def _weighed(lp: Var, before: Var) -> Body:
     return [
         if_zero(lp, [Return([IMPOSSIBLE])]),
         Primitive([], "same_choices"),
+        Primitive([], "same_factors"),
         Primitive([before], "log_density"),
         Return([Op("sub", (lp, before), "f")]),
     ]

@@ -449,11 +449,11 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     full, at = paths.noted(frame, (*frame.prefix, *parts), (*frame.prefix_indices, *indices))
     if full[-1] == PathPart(True):
         paths.cover(frame, full, at)
-    template = frame.program.template(full, kind)
+    weighs = cls is factor
+    template = frame.program.template(full, kind, weighs=weighs)
     targets = [frame.fresh(template.label, leaf) for leaf in leaves(kind)]
     density, given = scores.density_function(frame, distribution, kind)
     sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.draws else (None, None)
-    weighs = getattr(distribution.type, "cls", None) is factor
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
     told = frame.program.note_distribution(frame.text.function, template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))

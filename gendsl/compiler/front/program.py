@@ -96,6 +96,7 @@ class Template:
         calls: the program that is called at the address, if it calls itself; the value is then the call's
             node. Of any other program that is called it only notes that it is, where choices are drawn.
         trace: the name of the program, among those that are lowered together.
+        weighs: whether its choices are factors, which are wherever the program makes them.
     """
 
     number: int
@@ -104,6 +105,14 @@ class Template:
     name: str
     calls: Any = None
     trace: str = MODEL
+    weighs: bool = False
+
+    @property
+    def counted(self) -> bool:
+        """Whether what it has counts among the choices that are visited, new or gone: not calls, and not
+        factors, which no move has to write or read.
+        """
+        return self.calls is None and not self.weighs
 
     @property
     def rank(self) -> int:
@@ -589,9 +598,11 @@ class Lowering:
         frame.emit(hir.Call(list(targets), self.returned[key], [*indices, *given]))
         return Value(result, tuple(targets))
 
-    def template(self, parts: tuple[Any, ...], kind: Type, calls: Any = None) -> Template:
+    def template(
+        self, parts: tuple[Any, ...], kind: Type, calls: Any = None, *, weighs: bool = False
+    ) -> Template:
         """The address template of choices of a type, or of calls of a program that calls itself."""
-        key = (self.trace, parts, kind, calls)
+        key = (self.trace, parts, kind, calls, weighs)
         if key not in self.templates:
             strings = [word for part in parts for word in words_of(part)]
             name = "_".join(map(hir.identifier, strings)) or "x"
@@ -599,7 +610,9 @@ class Lowering:
             taken = {template.name for template in self.templates.values()} | hir.STATE
             while name in taken or keyword.iskeyword(name):
                 name = f"{name}_"
-            self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
+            self.templates[key] = Template(
+                len(self.templates), parts, kind, name, calls, self.trace, weighs
+            )
         return self.templates[key]
 
     def paths(self) -> Template:
