@@ -17,7 +17,7 @@ from gendsl.compiler.iterables import Over
 from gendsl.compiler.lower_loops import LoopLowering
 from gendsl.compiler.names import has_choice, loaded
 from gendsl.compiler.nests import Level as Written
-from gendsl.compiler.nests import levels_of
+from gendsl.compiler.nests import are_apart, levels_of
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.trees import clone, walk
@@ -48,6 +48,8 @@ class NestLowering(LoopLowering):
         levels, body, _ = found
         env, nodes, codes = dict(self.env), list(self.nodes), len(self.codes)
         levels = [self.over_entries(level) for level in levels]
+        if not are_apart(levels, body, self.effects):
+            return False  # what an inner loop goes through is such an entry
         at: ast.AST = node if isinstance(node, ast.For) else node.value  # type: ignore[attr-defined]
         sources = [source for level in levels for source in level.sources]
         own = [source for level in levels if isinstance(level.node, ast.For) for source in level.sources]

@@ -68,7 +68,7 @@ def levels_of(node: ast.stmt, effects: Effects) -> tuple[list[Level], list[ast.s
             levels.append(_level(part, part.iter, part.target, effects))
         body = [ast.copy_location(ast.Expr(listed.elt), listed.elt)]
         break
-    return (levels, body, unread) if len(levels) > 1 and _are_apart(levels, body, effects) else None
+    return (levels, body, unread) if len(levels) > 1 and are_apart(levels, body, effects) else None
 
 
 def _level(node: ast.For | ast.comprehension, over: ast.expr, target: ast.expr, effects: Effects) -> Level:
@@ -90,7 +90,7 @@ def _comprehension(node: ast.stmt) -> tuple[ast.ListComp, str | None] | None:
     return None
 
 
-def _are_apart(levels: list[Level], body: list[ast.stmt], effects: Effects) -> bool:
+def are_apart(levels: list[Level], body: list[ast.stmt], effects: Effects) -> bool:
     """Whether what one loop names is no other's, and none uses what a loop inside it leaves in its variables.
 
     Then the statements of an outer loop mean the same in each iteration of the inner ones.

@@ -297,6 +297,18 @@ def carried(persons, items):
 
 @WRITTEN.written(*SIZES)
 @gen
+def rows_of_its_own(persons, items):
+    grid = [[0.0] * items for _ in range(persons)]
+    for i in range(persons):
+        for j in range(items):
+            grid[i][j] = ("x", i, j) @ ~normal(0, 1)
+    for i, row in enumerate(grid):
+        for j, x in enumerate(row):
+            ("y", i, j) @ ~normal(x, 1)
+
+
+@WRITTEN.written(*SIZES)
+@gen
 def one_name(persons, items):
     j = 7
     for i in range(persons):
