@@ -174,3 +174,35 @@ def list_with_a_list_or_tuple(n):
 
 def test_what_is_either_stays_so_where_more_may_be_it():
     assert outcome(list_with_a_list_or_tuple, (3,)).startswith(("equal", "refused"))
+
+
+@gen
+def pairs_of_times(times, sizes):
+    m = ~normal(0, 1)
+    total = 0.0
+    for t, size in zip(times, sizes, strict=True):
+        for i, u in enumerate(times):
+            total += size * i * abs(t - u) * m
+            if u > 3:
+                break
+        else:
+            total -= m
+    for i, t in enumerate(times):
+        a = ("a", i) @ ~normal(m * t, 1.0)
+        total += a * max(times) - sum(times) + sizes[1]
+    _, *rest = times
+    ("y", len(rest)) @ ~normal(total + sum(rest) + sorted(times)[2], 1)
+
+
+def numbers(n):
+    return tuple(i / 2 - 1 for i in range(n)), tuple(3 * i % 7 for i in range(n))
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 12])
+def test_loops_over_tuples_of_numbers(n):
+    assert outcome(pairs_of_times, numbers(n)) == "equal"
+
+
+def test_a_loop_over_a_tuple_of_numbers_is_written_once():
+    sizes = [len(ClosedDensity(pairs_of_times, numbers(n)).text.splitlines()) for n in (6, 12)]
+    assert sizes[1] < 1.4 * sizes[0]  # but for what takes the items of the tuple one by one

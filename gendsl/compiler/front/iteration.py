@@ -10,7 +10,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_deque, tables
-from gendsl.compiler.front.containers import index_leaf, item, length
+from gendsl.compiler.front.containers import index_leaf, item, length, list_of
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
@@ -41,6 +41,11 @@ from gendsl.compiler.types import (
     describe,
     leaves,
 )
+
+LONGEST_OF_NUMBERS = 4
+"""How many numbers a tuple may have that a loop goes over one by one: iterations over more would be as many
+copies of its body, and in a loop over them as many times as many.
+"""
 
 
 @dataclass
@@ -75,6 +80,9 @@ def sequence(frame: Frame, value: Value) -> Sequence:
                 return Sequence(len(keys), lambda i: known(keys[i]), fixed=True)
         case Tuple(items) if is_plain_tuple(value.type):
             parts = items_of(value)
+            if len(items) > LONGEST_OF_NUMBERS and isinstance(items[0], Number) and len({*items}) == 1:
+                made = list_of(frame, frame.here, parts, ("a tuple of", items[0]))
+                return sequence(frame, made)
             return Sequence(len(items), lambda i: parts[i], fixed=True)
         case List():
             return Sequence(length(frame, value), lambda i: item(frame, value, _index(i)), (value,))
