@@ -9,8 +9,8 @@ threads.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Scale:
         return [n for n in sizes if n <= self.largest] or [self.largest]
 
 
+ROW_SECONDS = 1.5
+"""No further round of one row alone is begun when it has taken so long."""
 FULL = Scale()
 QUICK = Scale(largest=1000, rounds=2, round_seconds=0.0, group_seconds=2.0)
 
@@ -159,13 +161,21 @@ def measure(group: Group, scale: Scale) -> Iterator[Line]:
             yield _growth(entry, same[0].n, found[id(entry)][0] / found[id(same[0])][0])
 
 
-def ranked(rows: list[Row], scale: Scale) -> list[Line]:
-    """The lines of rows, the largest ratio first, and one with the geometric mean of the ratios."""
-    measured = times(rows, scale)
-    ratios = measured[:, 0] / measured[:, 1]
-    lines = [_line(rows[i], *measured[i].tolist()) for i in np.argsort(-ratios)]
-    mean = f"{np.exp(np.log(ratios).mean()):.3g}"
-    return [*lines, Line("geometric mean of the ratios", len(rows), value=mean, baseline="of N moves")]
+def ranked(rows: Iterable[Row], scale: Scale) -> list[Line]:
+    """The lines of rows, the largest ratio first, and one with the geometric mean of the ratios.
+
+    A row is made when the one before was measured, so that Python's collector does not go through what all
+    the others have.
+    """
+    alone = replace(scale, group_seconds=ROW_SECONDS)
+    found: list[tuple[float, Line]] = []
+    for row in rows:
+        ((us, baseline_us),) = times([row], alone).tolist()
+        found.append((us / baseline_us, _line(row, us, baseline_us)))
+    found.sort(key=lambda one: -one[0])
+    mean = f"{np.exp(np.log([ratio for ratio, _ in found]).mean()):.3g}"
+    lines = [line for _, line in found]
+    return [*lines, Line("geometric mean of the ratios", len(lines), value=mean, baseline="of N moves")]
 
 
 def _line(row: Row, us: float, baseline_us: float) -> Line:

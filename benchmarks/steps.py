@@ -34,7 +34,9 @@ EACH = 100
 WARM_UP = 20
 """How many draws come before those that are measured: by then what is worth compiling is compiled."""
 SEVERAL = 20
-"""How many draws there are at least in a call of `sample` that is measured; what a call costs is shared."""
+"""How many draws there are at least in a call of `sample` that is measured."""
+CALL_SECONDS = 0.25
+"""How long such a call takes: to make its last trace takes 16 ms, of 2,000 choices."""
 COLD = 20_000
 """How many first steps are measured in a new process."""
 
@@ -83,7 +85,7 @@ class Compiled:
 
 
 def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled]) -> Row:
-    """As many draws a call as take gendsl about `round_seconds`, once what is learnt first is known."""
+    """As many draws a call as take gendsl about `CALL_SECONDS`, once what is learnt first is known."""
     chain, by_hand = Chain(pair, size), other(pair, size)
     for _ in range(WARM_UP if scale.round_seconds else 1):
         chain(1)
@@ -92,7 +94,7 @@ def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled
         begin = time.process_time()
         chain(SEVERAL)
         seconds = (time.process_time() - begin) / SEVERAL
-        draws = min(max(round(scale.round_seconds / seconds), SEVERAL), 200)
+        draws = min(max(round(CALL_SECONDS / seconds), SEVERAL), 400)
     return Row(
         pair.name, size, lambda: chain(draws), other.baseline, lambda: by_hand(draws), EACH * draws, cpu=True
     )
@@ -103,8 +105,9 @@ def table(
 ) -> list[Row | Line]:
     """The ranked lines of moves with these sizes; BLAS has one thread: time that threads wait counts, too."""
     with threadpool_limits(1):
-        rows = [row(pair, min(size, scale.largest), scale, other) for pair, size in sized]
-        return list(ranked(rows, scale))
+        return list(
+            ranked((row(pair, min(size, scale.largest), scale, other) for pair, size in sized), scale)
+        )
 
 
 def all_pairs(scale: Scale) -> list[Pair]:
