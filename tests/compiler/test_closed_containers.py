@@ -394,3 +394,22 @@ def array_stepping_by_zero(n):
 @pytest.mark.parametrize("model", [stepping_by_zero, array_stepping_by_zero])
 def test_slices_with_a_step_of_zero_are_none(model):
     raises_everywhere(model, (3,), {"a": 0.5, "z": 0.5})
+
+
+@gen
+def put_in_order(n):
+    kept, others, marks = [], [2.0, 1.0, 3.0], []
+    alias = kept
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        bisect.insort(alias, x)
+        bisect.insort_left(others, round(x))
+        bisect.insort_right(others, 1.0)
+        bisect.insort(marks, (round(x), -i))
+    for i in range(n):
+        ("y", i) @ ~normal(kept[i] + i * others[i] + marks[i][1] * marks[i][0] + len(others), 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_items_that_are_put_in_where_they_belong(n):
+    assert outcome(put_in_order, (n,)) == "equal"

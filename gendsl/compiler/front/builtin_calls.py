@@ -635,6 +635,21 @@ def _bisect(side: str) -> Handler:
     return handle
 
 
+def _insort(side: str) -> Handler:
+    """`bisect.insort_left` and `insort_right` of a list of numbers."""
+    find = _bisect(side)
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front.containers import insert
+
+        if not (args and isinstance(args[0].type, List)):
+            raise frame.not_closed("insort with these arguments")
+        insert(frame, args[0], find(frame, args, named), args[1])
+        return NONE
+
+    return handle
+
+
 def _cache(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`functools.cache` and `functools.lru_cache`, as decorators of nested functions."""
     if not args or (len(args) == 1 and is_known(args[0]) and not callable(object_of(args[0]))):
@@ -677,6 +692,8 @@ _HANDLERS: dict[Any, Handler] = {
     math.factorial: _integers("factorial"), getattr: _getattr, hasattr: _hasattr,
     bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
+    bisect.insort_left: _insort("left"), bisect.insort_right: _insort("right"),
+    bisect.insort: _insort("right"),
     dataclasses.replace: _replace,
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
     **OPERATORS, **ITERATORS, **SCALARS,
