@@ -2,6 +2,7 @@
 
 # ruff: noqa: C408, PIE804 (calls in all ways)
 
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,3 +200,33 @@ def test_variables_that_nested_functions_assign_to(rng):
     assert outcome(counted, (4, 1.5), rng=rng) == "equal"
     assert outcome(counted, (1, 2), rng=rng) == "equal"
     assert outcome(in_helpers, (3,), rng=rng) == "equal"
+
+
+@gen
+def functions_in_a_list(n):
+    waves = []
+    for j in range(n):
+        size = ("size", j) @ ~normal(0, 1)
+        waves.append(lambda t, size=size: size * t)
+    "y" @ ~normal(sum(wave(1.5) for wave in waves), 1)
+
+
+class Wave:
+    def __init__(self, size):
+        self.size = size
+
+    def __call__(self, t):
+        return self.size * t
+
+
+@gen
+def objects_in_a_list(n):
+    waves = [Wave(("size", j) @ ~normal(0, 1)) for j in range(n)]
+    "y" @ ~normal(sum(wave(1.5) for wave in waves), 1)
+
+
+def test_functions_in_a_list_are_refused_where_they_are_put_there():
+    found = outcome(functions_in_a_list, (3,))
+    line = inspect.getsourcelines(functions_in_a_list.__wrapped__)[1] + 5
+    assert found.startswith(f"refused: line {line} of ") and "objects with __call__" in found
+    assert outcome(objects_in_a_list, (3,)) == "equal"

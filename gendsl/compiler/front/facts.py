@@ -24,6 +24,7 @@ from gendsl.compiler.types import (
     TEXT,
     Array,
     Box,
+    Closure,
     Dict,
     Generator,
     Iterator,
@@ -256,6 +257,8 @@ class Facts:
         if len(found) == 1:
             return found[0]
         if len(found) > MOST_ALTERNATIVES:
+            if any(isinstance(one, Closure) for one in found):
+                raise NotClosed("nested functions in a list or a dict; objects with __call__ may be there")
             raise NotClosed(f"a value of more than {MOST_ALTERNATIVES} types: {describe(found[0])}, ...")
         return Union(tuple(found))
 

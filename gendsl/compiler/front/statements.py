@@ -37,7 +37,12 @@ def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
         handler = _STATEMENTS.get(type(node))
         if handler is None:
             raise frame.not_closed(f"the statement {type(node).__name__}", node)
-        handler(frame, node)
+        try:
+            handler(frame, node)
+        except NotClosed as refusal:
+            if not refusal.line:  # of what has no place of its own, such as a type
+                refusal.line, refusal.filename = node.lineno, frame.filename
+            raise
 
 
 def _nothing(frame: Frame, node: ast.stmt) -> None:
