@@ -283,7 +283,7 @@ class _Settled:
                         self._leave_all(around)
                         if not lanes.returns_apart:
                             lanes.returns_apart = self.changed = True
-                elif id(one) in lanes.exits or (
+                elif (id(one) in lanes.exits and isinstance(body[-1], Return)) or (
                     isinstance(one, Next) and self.loop is not None and one.label == self.loop.label
                 ):
                     self._leave_all(around)
@@ -470,23 +470,20 @@ class _Settled:
         return expr in self.counters
 
     def _find_exits(self, body: Body) -> None:
-        """The branches that end the function, and do nothing else than to note why."""
-        for one in body:
-            for inner in hir.bodies(one):
-                self._find_exits(inner)
-            if not isinstance(one, If):
+        """The branches that note that a density is zero, and may end the function, and do nothing else."""
+        sides = [side for one in hir.walk(body) if isinstance(one, If) for side in (one.then, one.orelse)]
+        end = any(isinstance(one, Return) for one in hir.walk(body))
+        for side in sides:
+            notes = side[:-1] if side and isinstance(side[-1], Return) else side
+            if not side or (end and notes is side):  # the first of all is kept, whatever it does
                 continue
-            for inner in (one.then, one.orelse):
-                if not inner or not isinstance(inner[-1], Return):
-                    continue
-                notes = inner[:-1]
-                read = set().union(*map(read_by, inner))
-                if any(var.kind == "r" or var in self.lanes.sums for var in read):
-                    continue
-                if all(isinstance(note, Primitive) and note.name == "impossible" for note in notes):
-                    self.lanes.exits[id(inner[0])] = list(inner)
-                    for note in inner[1:]:
-                        self.lanes.exits[id(note)] = []
+            read = set().union(*map(read_by, side))
+            if any(var.kind == "r" or var in self.lanes.sums for var in read):
+                continue
+            if all(isinstance(note, Primitive) and note.name == "impossible" for note in notes):
+                self.lanes.exits[id(side[0])] = list(side)
+                for note in side[1:]:
+                    self.lanes.exits[id(note)] = []
 
     def _check(self) -> None:
         """Refuse what is only known at the end."""

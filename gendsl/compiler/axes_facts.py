@@ -33,7 +33,8 @@ class Lanes:
         collected: the lists that each iteration adds an item to, if it comes to that.
         passed_over: those of them that some iterations may not come to, and later ones do.
         stored: the lists of which each iteration reads and replaces its own item.
-        exits: the statements, by their identity, that the first lane that comes to them ends all of it with.
+        exits: the statements, by their identity, that only the first lane that comes to them does: it notes
+            that a density is zero, and ends the function where a `Return` is among them.
         resized: whether lists get other lengths that may be read as lists of lanes.
         may_be_short: whether it may run for a few iterations each time, as one inside another loop does.
         apart: for each visit of choices, by its identity, whether they lie anywhere, not one after another.

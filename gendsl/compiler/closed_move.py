@@ -434,9 +434,8 @@ class ClosedKernel(Compiled):
             move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", self.slopes))
             for place in range(len(one.maps))
         ]
-        if not check:  # which needs all columns, to say how far rounding goes
-            for each in maps:
-                take_out_pivots(each.function, self.slopes, self.lowered.coordinates)
+        for each in maps:
+            take_out_pivots(each.function, self.slopes, self.lowered.coordinates)
         return move.involutive(name, score, auxiliary, maps, self.slopes, check=check)
 
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:

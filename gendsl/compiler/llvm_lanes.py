@@ -39,7 +39,7 @@ class LanesPrinter(LaneFunctions):
     """Prints loops, and the functions that they call, in lanes.
 
     Attributes:
-        exit_lane: the first lane that ends the loop, or the number of lanes.
+        exit_lane: the first lane that comes to what only one does, or the number of lanes.
         exits: where lanes end the loop: the number, where it is kept which did, what they do then, and where
             the values are that this needs.
     """
@@ -364,7 +364,7 @@ class LanesPrinter(LaneFunctions):
         self.lanes, self.gone, self.exits, self.counters = kept
 
     def _exit(self, body: list[hir.Statement]) -> None:
-        """Note that the first of the active lanes ends the loop, if no lane before it does."""
+        """Note that the first of the active lanes comes to this, if no lane before it comes to the like."""
         if not body:
             return
         to = self.to
@@ -384,10 +384,11 @@ class LanesPrinter(LaneFunctions):
                     value = self._let(f"extractelement {VECTORS[var.kind]} {self.vector(var, 0)}, i64 {lane}")
                     to.add(f"store {TYPES[var.kind]} {value}, ptr {to.alloca(named[var])}")
         self.exits.append((len(self.exits), which, body, named))
-        self._stop()
+        if isinstance(body[-1], hir.Return):
+            self._stop()
 
     def _take_exits(self) -> None:
-        """Do what the first lane that ends the loop does, if there is one."""
+        """Do what only the first lane does that comes to such, if there is one."""
         to = self.to
         lane = self._let(f"load i64, ptr {self.exit_lane}")
         out, on = to.label("exit"), to.label("on")
@@ -402,6 +403,8 @@ class LanesPrinter(LaneFunctions):
                 changed = copy.copy(one)
                 substitute(changed, dict(named))
                 to.statement(changed)
+            if not isinstance(body[-1], hir.Return):
+                to.add(f"br label %{on}")
             to.start(other)
         to.add("unreachable")
         to.start(on)

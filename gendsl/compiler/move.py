@@ -427,7 +427,7 @@ def involutive(
     log_det, log_det_back = Var("log_det", "f"), Var("log_det_back", "f")
     numbers, columns = Var("numbers", "r"), Var("columns", "r")
     coordinates, sizes = Var("coordinates", "r"), Var("sizes", "r")
-    first, log_pivots = Var("first", "b"), Var("log_pivots", "f")
+    first, is_far, log_pivots = Var("first", "b"), Var("is_far", "b"), Var("log_pivots", "f")
     has_pivots = any(one.function.results for one in maps)
 
     def applied(one: Called) -> Body:
@@ -439,13 +439,19 @@ def involutive(
         calls = [applied(one) for one in of]
         return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
 
-    def determinant(into: Var, *before: hir.Statement) -> Body:
-        return [
+    def determinant(into: Var) -> Body:
+        body: Body = [
             Primitive([numbers], "rows"),
             Primitive([columns], "columns_written"),
-            *before,
             Call([into], slopes.log_abs_det, [columns, numbers]),
         ]
+        if has_pivots:
+            known = _op("gt", log_pivots, IMPOSSIBLE, kind="b")
+            body += [
+                If(_op("not", known, kind="b"), [hir.Fail("a determinant of zero")], []),
+                Set([into], [_op("add", into, log_pivots)]),
+            ]
+        return body
 
     body = made.body
     body.append(Primitive([], "begin"))
@@ -462,23 +468,23 @@ def involutive(
         if not check:
             body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
     body += [Primitive([], "exchange"), *determinant(log_det)]
-    if has_pivots:
-        known = _op("gt", log_pivots, IMPOSSIBLE, kind="b")
-        body += [
-            If(_op("not", known, kind="b"), [hir.Fail("a determinant of zero")], []),
-            Set([log_det], [_op("add", log_det, log_pivots)]),
-        ]
     if check:
-        rounding = (
+        bounded: Body = [
+            Primitive([], "return_there"),
             Primitive([coordinates], "coordinates"),
             Call([sizes], slopes.sizes, [columns, numbers, coordinates]),
             Primitive([], "note_rounding", (sizes,)),
-        )
+            Primitive([], "return_here"),
+        ]
+        if has_pivots:  # without their columns
+            bounded = [hir.Fail("what comes back is far, and rounding may have taken it there")]
         body += [
             Primitive([], "go_there"),
             *either(maps[::-1]),
-            *determinant(log_det_back, *rounding),
+            *determinant(log_det_back),
             Primitive([], "return_here"),
+            Primitive([is_far], "is_far"),
+            If(is_far, bounded, []),
             Primitive([], "came_back", (log_det, log_det_back)),
         ]
         zero = _is_zero(lp)

@@ -28,7 +28,8 @@ NEVER_PICKED = "-3"
 """The same where a move led to where it is never picked."""
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
-    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
+    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "return_there": [],
+    "is_far": ["b"], "came_back": [],
     "never_picked": [], "same_choices": [], "same_factors": [],
     "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
@@ -126,6 +127,10 @@ class NativeMoves(NativeTally):
         self._exchange_roles()
         self.exchange()
 
+    def return_there(self) -> None:
+        self.exchange()
+        self._exchange_roles()
+
     def _exchange_roles(self) -> None:
         self._swap_stamps(auxiliary=True)
         self._swap_stamps(auxiliary=False)
@@ -140,6 +145,15 @@ class NativeMoves(NativeTally):
             (Word.READ_COUNT, Word.READ_COUNT_ELSEWHERE),
         ):
             self.swap(one, other)
+
+    def is_far(self) -> str:
+        p = self.p
+        found = p.variable("far")
+        with p.each(p.word(Word.WRITE_COUNT_ELSEWHERE)) as number:
+            back = self.entry(Word.WRITES_ELSEWHERE, number, p.layout.write_words)
+            self.store(back, ROUNDING_AT, "0")
+            p.add_to(found, p.flag(self._differs(back, p.pointed(self.load(back, 0)))))
+        return p.let(f"icmp ne i64 {p.let(f'load i64, ptr {found}')}, 0")
 
     def came_back(self, log_det: str, log_det_back: str) -> None:
         p, now = self.p, self.p.now()
