@@ -15,6 +15,7 @@ import numpy as np
 from gendsl.address import Path, as_path, format_address
 from gendsl.distributions import Distribution
 from gendsl.errors import KernelError, Location
+from gendsl.runtime.records import is_factor
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms.forward import Dual
@@ -57,7 +58,10 @@ def key_of(path: Path) -> Any:
 
 
 def choices_of(trace: ReferenceTrace, namespaces: tuple[Path, ...], j: int) -> list[tuple[Path, Path]]:
-    """The choices of component j: (its address without j, its address in the trace)."""
+    """The choices of component j: (its address without j, its address in the trace).
+
+    Its factors are none of them: the model makes those of any component.
+    """
     found = []
     for space in namespaces:
         path = (*space, j)
@@ -73,7 +77,7 @@ def choices_of(trace: ReferenceTrace, namespaces: tuple[Path, ...], j: int) -> l
                 address=path,
                 fix="the components of a model with k of them are numbered 0 to k - 1, in every namespace",
             )
-    return found
+    return [(path, full) for path, full in found if not is_factor(trace.records[full])]
 
 
 def choices_below(trace: ReferenceTrace, prefix: Path) -> list[tuple[Path, Path]]:
@@ -216,7 +220,8 @@ def copy_all(source: Any, destination: Any) -> None:
     """Copy the choices at or below an address of an input trace, of which there may be none."""
     frame = sys._getframe(1)
     state, start = source.state, source.path
-    if state.find(start) is not None or state.trace.paths_below(start):
+    record = state.find(start)
+    if state.trace.paths_below(start) if record is None else not is_factor(record):
         carry(source, destination, (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.errors import HandleError
-from gendsl.runtime.records import detached
+from gendsl.runtime.records import detached, is_factor
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Handle, InputHandle, OutputHandle
@@ -119,7 +119,8 @@ def put_at(state: Output, path: Path, value: Any, label: Label | None, line: Lin
 def copy(source: Any, destination: Any) -> None:
     """Copy a choice, or every choice in a namespace, from an input trace to an output trace.
 
-    Copied coordinates are left out of the Jacobian, so this is cheaper than `read` and `write`.
+    Copied coordinates are left out of the Jacobian, so this is cheaper than `read` and `write`. The factors
+    in a namespace stay behind: they are no choices, and the program of the output trace makes its own.
 
     Args:
         source: `handle[address]` of an input trace.
@@ -153,8 +154,10 @@ def carry(source: Any, destination: Any, line: Line) -> None:
     if not below and start not in state.trace.calls:
         raise state.missing(start)
     for path in below:
-        entry = _copied(state, path, line)
-        destination.state.put(target + path[len(start) :], entry, state.records[path][1])
+        record = state.records[path]
+        if not is_factor(record):
+            entry = _copied(state, path, line)
+            destination.state.put(target + path[len(start) :], entry, record[1])
 
 
 def _copied(source: Input, path: Path, line: Line) -> Copy:

@@ -7,7 +7,7 @@ it runs, as which choices there are below an address, is here known beforehand o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -170,7 +170,7 @@ def _is_fixed(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
     one that is written and not made, where the text fails.
     """
     for space in spaces:
-        every = list(traces.templates_at(frame, _at(frame, trace, space, known(0))))
+        every = list(_choices_at(frame, _at(frame, trace, space, known(0))))
         if not every or any(frame.program.fixed_distribution(found.template) is None for found in every):
             return False
     return True
@@ -192,7 +192,7 @@ def _named_below(frame: Frame, at: Value) -> dict[tuple[Any, ...], Expr]:
     leaves open.
     """
     there: dict[tuple[Any, ...], Expr] = {}
-    for found in traces.templates_at(frame, at):
+    for found in _choices_at(frame, at):
         _check_named(frame, found)
         test = traces.is_any(frame, found)
         before = there.get(found.rest)
@@ -200,8 +200,17 @@ def _named_below(frame: Frame, at: Value) -> dict[tuple[Any, ...], Expr]:
     return there
 
 
+def _choices_at(frame: Frame, at: Value) -> Iterator[traces.Found]:
+    """The templates of the choices at and below an address; factors are none."""
+    return (found for found in traces.templates_at(frame, at) if not found.template.weighs)
+
+
+def _is_named(found: traces.Found) -> bool:
+    return all(isinstance(part, str) for part in found.rest)
+
+
 def _check_named(frame: Frame, found: traces.Found) -> None:
-    if not all(isinstance(part, str) for part in found.rest):
+    if not _is_named(found):
         raise frame.not_closed("a component, or auxiliary choices, with numbered parts")
 
 
@@ -266,6 +275,8 @@ def _put_below(frame: Frame, values: Value, target: Value, space: tuple[Any, ...
     written: Expr = Const(0, "i")
     every = {}
     for found in traces.templates_at(frame, target):
+        if found.template.weighs and not _is_named(found):
+            continue  # nothing has to give a factor
         _check_named(frame, found)
         every[found.rest] = found
     for rest in every:

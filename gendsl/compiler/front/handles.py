@@ -125,7 +125,7 @@ def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def copied(frame: Frame, args: list[Value]) -> Expr:
-    """Copy the choices at and below an address to another one; how many there are."""
+    """Copy the choices at and below an address to another one; whether there are any, as a number above 0."""
     sources = _alternatives(frame, _handle(frame, args, "input"))
     targets = _alternatives(frame, _handle(frame, args[1:], "output"))
     total: Expr = Const(0, "i")
@@ -163,6 +163,9 @@ def _copied(frame: Frame, source: Value, target: Value) -> Expr:
     for here in all_at(frame, source):
         if here.template.has_nodes and not here.rest:
             continue  # another alternative
+        if here.template.weighs and here.rest:  # the program of the output trace makes its own factors
+            counts.append(_one_if(frame, is_any(frame, here)))
+            continue
         if here.template.has_nodes:
             calls = [one for one in there if one.rest == here.rest and one.template.has_nodes]
             counts.append(_copied_calls(frame, here, calls, trace_of(source), trace_of(target)))
@@ -184,6 +187,11 @@ def _copied(frame: Frame, source: Value, target: Value) -> Expr:
     for one in counts:
         total = hir.Op("add", (total, one), "i")
     return total
+
+
+def _one_if(frame: Frame, test: Expr) -> Expr:
+    """1 where a test holds, else 0."""
+    return frame.branch(test, lambda: number(Const(1, "i")), lambda: number(Const(0, "i"))).leaf
 
 
 def _copied_calls(frame: Frame, here: Found, there: list[Found], source: TraceOf, target: TraceOf) -> Expr:
