@@ -186,15 +186,40 @@ class Union(Type):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure(Type):
-    """A nested function or lambda with the activation that it was made in; the captured values are looked
-    up there. Its leaves are those of the defaults of its parameters; `remembers` is whether it is called
-    once for the same arguments.
+    """A nested function or lambda with the activation that it was made in.
+
+    Its leaves are those of the defaults of its parameters, and of what it captured.
+
+    Attributes:
+        remembers: whether it is called once for the same arguments.
+        captured: the variables of functions around that it uses; None where they are looked up in the
+            activation, as they may change.
     """
 
     node: Any
     frame: Any
     defaults: tuple[tuple[str, Type], ...] = ()
     remembers: bool = False
+    captured: tuple[tuple[str, Type], ...] | None = None
+
+    @property
+    def made_in(self) -> int:
+        """What tells functions apart that are made by the same lines."""
+        return id(self.frame if self.captured is None else self.frame.function)
+
+    @property
+    def parts(self) -> tuple[tuple[str, Type], ...]:
+        """What its leaves are of."""
+        return (*self.defaults, *(self.captured or ()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closure) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self._said())
+
+    def _said(self) -> tuple[Any, ...]:
+        return id(self.node), self.made_in, self.defaults, self.remembers, self.captured
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +317,8 @@ def leaves(type: Type) -> tuple[str, ...]:
             return ("i", *(kind for item in alternatives for kind in leaves(item)))
         case Method(owner):
             return leaves(owner)
-        case Closure(_, _, defaults):
-            return tuple(kind for _, default in defaults for kind in leaves(default))
+        case Closure():
+            return tuple(kind for _, part in type.parts for kind in leaves(part))
         case Iterator(_, parts):
             return tuple(kind for part in parts for kind in leaves(part))
         case Generator(_, _, source):
@@ -304,7 +329,7 @@ def leaves(type: Type) -> tuple[str, ...]:
 
 
 def holds_closure(type: Type) -> bool:
-    """Whether a value of a type holds a function that looks its variables up where it was made."""
+    """Whether a value of a type holds a nested function, but for those in lists."""
     match type:
         case Closure():
             return True
@@ -316,6 +341,18 @@ def holds_closure(type: Type) -> bool:
             return any(map(holds_closure, parts))
         case Method(owner):
             return holds_closure(owner)
+    return False
+
+
+def looks_up(type: Type) -> bool:
+    """Whether a value of a type holds a function that looks its variables up where it was made."""
+    match type:
+        case Closure(captured=captured):
+            return captured is None or any(looks_up(part) for _, part in type.parts)
+        case Tuple(items) | Union(items):
+            return any(map(looks_up, items))
+        case Method(owner):
+            return looks_up(owner)
     return False
 
 

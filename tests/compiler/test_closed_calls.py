@@ -225,8 +225,17 @@ def objects_in_a_list(n):
     "y" @ ~normal(sum(wave(1.5) for wave in waves), 1)
 
 
-def test_functions_in_a_list_are_refused_where_they_are_put_there():
-    found = outcome(functions_in_a_list, (3,))
-    line = inspect.getsourcelines(functions_in_a_list.__wrapped__)[1] + 5
-    assert found.startswith(f"refused: line {line} of ") and "objects with __call__" in found
-    assert outcome(objects_in_a_list, (3,)) == "equal"
+@gen
+def functions_that_look_up_late(n):
+    waves = []
+    for j in range(n):
+        size = ("size", j) @ ~normal(0, 1)
+        waves.append(lambda t: size * t)
+    "y" @ ~normal(sum(wave(1.5) for wave in waves), 1)
+
+
+def test_functions_in_a_list_compile_or_are_refused_where_they_are_put_there():
+    assert outcome(functions_in_a_list, (3,)) == outcome(objects_in_a_list, (3,)) == "equal"
+    found = outcome(functions_that_look_up_late, (3,))
+    line = inspect.getsourcelines(functions_that_look_up_late.__wrapped__)[1] + 5
+    assert found.startswith(f"refused: line {line} of ") and "give that to a parameter" in found

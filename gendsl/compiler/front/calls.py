@@ -34,6 +34,7 @@ from gendsl.compiler.front import (
     warming,
 )
 from gendsl.compiler.front.binding import arguments, bound, check_spread
+from gendsl.compiler.front.captures import activation_of, captured
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
@@ -463,9 +464,12 @@ def closure(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Value:
     given = {name: frame.atoms(expression(frame, default)) for name, default in _with_defaults(node).items()}
     if any(goes_once(value.type) or holds_closure(value.type) for value in given.values()):
         raise frame.not_closed("a default of a nested function that is an iterator or a function", node)
+    kept = captured(frame, node)
+    every = [*given.values(), *(kept or {}).values()]
     kinds = tuple((name, value.type) for name, value in given.items())
-    leaves_ = tuple(leaf for value in given.values() for leaf in value.leaves)
-    return Value(Closure(node, frame, kinds), leaves_)
+    more = None if kept is None else tuple((name, value.type) for name, value in kept.items())
+    leaves_ = tuple(leaf for value in every for leaf in value.leaves)
+    return Value(Closure(node, frame, kinds, captured=more), leaves_)
 
 
 def _changes(body: hir.Body) -> bool:
@@ -490,9 +494,13 @@ def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[
     assert isinstance(closure, Closure)
     outer: Frame = closure.frame
     name = getattr(closure.node, "name", "lambda")
-    kinds = Tuple(tuple(kind for _, kind in closure.defaults))
-    names = [parameter for parameter, _ in closure.defaults]
-    defaults = dict(zip(names, items_of(Value(kinds, function.leaves)), strict=True))
+    kinds = Tuple(tuple(kind for _, kind in closure.parts))
+    values = items_of(Value(kinds, function.leaves))
+    count = len(closure.defaults)
+    defaults = dict(zip((name for name, _ in closure.defaults), values[:count], strict=True))
+    if closure.captured is not None:
+        kept = dict(zip((name for name, _ in closure.captured), values[count:], strict=True))
+        outer = activation_of(frame, outer, kept)
     given = bound(frame, closure.node, defaults, args, named, name)
     if given is None:
         frame.fail("a nested function is called with arguments that it does not take")

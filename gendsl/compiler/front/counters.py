@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import Any
 
 from gendsl.compiler.front import tables
+from gendsl.compiler.front.captures import times_bound
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const, Op
@@ -80,29 +80,12 @@ def _factory(frame: Frame, function: Value) -> Factory:
         if used:
             made.refused = f"a defaultdict whose factory uses {used[0]}, in another function"
         for name in used:
-            if frame is not outer or outer.loops or _times_bound(outer.node, name) != 1:
+            if frame is not outer or outer.loops or times_bound(outer.node, name) != 1:
                 raise frame.not_closed(f"a defaultdict whose factory uses {name}, which may change")
         outer = outer.outer
     if closure.defaults or any(isinstance(part, ast.NamedExpr) for part in ast.walk(closure.node)):
         raise frame.not_closed("a defaultdict of a function with defaults")
     return made
-
-
-def _times_bound(node: Any, name: str) -> int:
-    """How often the text of a function gives a variable a value; many times, where that is in a loop."""
-    parameters = node.args
-    given = [*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs]
-    count: int = sum(one.arg == name for one in given)
-    count += sum(one is not None and one.arg == name for one in (parameters.vararg, parameters.kwarg))
-    for part in ast.walk(node):
-        binds = isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
-        named = isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name
-        count += bool(binds or (named and part is not node))
-        if isinstance(part, (ast.For, ast.While, ast.Nonlocal)):
-            inner = [one for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name]
-            inside = any(not isinstance(one.ctx, ast.Load) for one in inner)
-            count += 2 * (inside or name in getattr(part, "names", ()))
-    return count
 
 
 def most_common(frame: Frame, value: Value, args: list[Value]) -> Value:

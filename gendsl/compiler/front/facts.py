@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 from gendsl.compiler import hir
@@ -42,6 +43,7 @@ from gendsl.compiler.types import (
     Union,
     describe,
     leaves,
+    looks_up,
 )
 
 MOST_ALTERNATIVES = 8
@@ -49,6 +51,14 @@ DEEPEST = 10
 MOST_OPTIONS = 16
 """Of how many constants it is known that a string is one."""
 _TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
+
+
+def _with_parts(closure: Closure, parts: list[Type]) -> Closure:
+    """The type of a nested function with others for the types of what it holds."""
+    named = [(name, part) for (name, _), part in zip(closure.parts, parts, strict=True)]
+    count = len(closure.defaults)
+    kept = None if closure.captured is None else tuple(named[count:])
+    return replace(closure, defaults=tuple(named[:count]), captured=kept)
 
 
 def _number_type(type: Type) -> Number | None:
@@ -202,6 +212,11 @@ class Facts:
             raise NotClosed("a generator that is kept")
         if isinstance(type, Iterator) and type.name not in ("range", "keys", "values", "items"):
             raise NotClosed(f"{type.name}(...) that is kept, and can be gone through once only")
+        if looks_up(type):
+            raise NotClosed(
+                "a nested function in a list or a dict that uses a variable which may change; give that to a "
+                "parameter as its default, or make the function in a function of its own"
+            )
         return self.grow((self.find(site), what), type)
 
     def canonical(self, type: Type) -> Type:
@@ -221,6 +236,8 @@ class Facts:
                 return Tuple(tuple(map(self.canonical, items)), cls, names)
             case Union(alternatives):
                 return Union(tuple(map(self.canonical, alternatives)))
+            case Closure():
+                return _with_parts(type, [self.canonical(part) for _, part in type.parts])
         return type
 
     def is_discrete(self, type: Type, seen: frozenset[int] = frozenset()) -> bool:
@@ -258,7 +275,7 @@ class Facts:
             return found[0]
         if len(found) > MOST_ALTERNATIVES:
             if any(isinstance(one, Closure) for one in found):
-                raise NotClosed("nested functions in a list or a dict; objects with __call__ may be there")
+                raise NotClosed("one of many nested functions; objects with __call__ may be in their place")
             raise NotClosed(f"a value of more than {MOST_ALTERNATIVES} types: {describe(found[0])}, ...")
         return Union(tuple(found))
 
@@ -307,6 +324,11 @@ class Facts:
             case Method(owner, function), Method(other, same) if function is same:
                 joined = self._merge(owner, other)
                 return None if joined is None else Method(joined, function)
+            case Closure(node), Closure(other) if node is other and a.made_in == b.made_in and (
+                a.remembers == b.remembers and len(a.parts) == len(b.parts)
+            ):
+                pairs = zip(a.parts, b.parts, strict=True)
+                return _with_parts(a, [self.join(x, y) for (_, x), (_, y) in pairs])
         return None
 
     # --- values as other types --------------------------------------------------------------------
@@ -381,6 +403,10 @@ class Facts:
             case Method(owner):
                 assert isinstance(mine, Method)
                 return self.convert(Value(mine.owner, value.leaves), owner)
+            case Closure() if isinstance(mine, Closure):
+                own = (Tuple(tuple(part for _, part in one.parts)) for one in (mine, type))
+                before, after = own
+                return self.convert(Value(before, value.leaves), after)
         raise NotClosed(f"{describe(mine)} is no {describe(type)}")
 
     def _as_union(self, value: Value, type: Union) -> tuple[Expr, ...]:
