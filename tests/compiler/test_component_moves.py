@@ -1,5 +1,6 @@
 """The steps of `birth_death` and `split_merge` as one text are the interpreter's, in each of their forms."""
 
+import math
 import os
 
 import numpy as np
@@ -18,6 +19,7 @@ from gendsl import (
     inv_wishart,
     mvnormal,
     normal,
+    pair,
     poisson,
     product,
     read,
@@ -26,9 +28,11 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.inference import birth_death, involutive, split_merge
+from gendsl.errors import KernelError
+from gendsl.inference import birth_death, involutive, sample, split_merge
 from gendsl.inference.component_choices import labels_of
-from tests.compiler.closed_steps import WAYS, AsPython
+from gendsl.testing import running_on, runtimes
+from tests.compiler.closed_steps import WAYS
 from tests.compiler.test_closed_move import Move, compiled, outcomes
 
 LONG = [False, True] if os.environ.get("GENDSL_LONG") else []
@@ -347,14 +351,84 @@ def test_labels_are_in_the_order_of_their_numbers():
     assert labels_of(trace, ("z",)).tolist() == [2, 0, 1]
 
 
-def test_the_prior_of_none_is_left_to_the_interpreter():
-    """Where there is no component, and what it is drawn from depends on other choices."""
+@gen
+def by_their_number():
+    k = ~poisson(0.7)
+    for j in range(k):
+        ("part", j) @ ~normal(0, 1 / (1 + k))
+
+
+@gen
+def from_another_loop():
+    k = ~poisson(0.7)
+    scale = 0.0
+    for i in range(2):
+        scale += ("scale", i) @ ~gamma(2, 1)
+    for j in range(k):
+        ("part", j) @ ~normal(0, scale)
+
+
+@pytest.mark.parametrize("program", [by_their_number, from_another_loop], ids=lambda program: program.name)
+@pytest.mark.parametrize("way", WAYS)
+def test_the_prior_of_none_is_left_to_the_interpreter(program, way):
+    """Where more decides on it than arguments and choices at one address each, or their number itself."""
     kernel = birth_death("part")
-    trace = hierarchy.generate((1,), {("y", 0): 0.0}, init={"k": 0}, rng=3).trace
+    trace = program.generate((), init={"k": 0}, rng=3).trace
     move = Move(kernel.q, kernel.f)
-    results = outcomes(AsPython, compiled(trace, move), trace, move, 30)
+    results = outcomes(way, compiled(trace, move), trace, move, 30)
     assert any("no component to see the prior of one from" in key for key in results)
     assert results.keys() <= {*results, "accepted", "rejected"}
+
+
+@gen
+def located(centre, spread):
+    at = ~normal(centre, spread)
+    weight = ~gamma(2, 1 / spread)
+    return at * weight
+
+
+@gen
+def hyper(n, base):
+    """Priors from choices, arguments and what is computed from them, in functions of their own."""
+    centre = ~normal(0, 1)
+    sd = ~gamma(3, 0.3)
+    k = ~poisson(0.7)
+    spread = math.sqrt(sd) + 0.1 * base
+    total = sum([("part", j) @ ~located(2 * centre, spread) for j in range(k)])
+    level = [("level", j) @ ~normal(-centre, abs(sd)) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(total + sum(level), 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("program", "args", "namespaces"),
+    [(hierarchy, (2,), ("part",)), (hyper, (2, 2.0), ("part", "level"))],
+    ids=["one", "several"],
+)
+@pytest.mark.parametrize("check", [False, True], ids=["unchecked", "checked"])
+def test_the_prior_of_none_that_other_choices_tell(program, args, namespaces, way, check):
+    kernel = birth_death(*namespaces)
+    trace = program.generate(args, {("y", i): 0.3 for i in range(2)}, init={"k": 0}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(way, compiled(trace, move, check=check), trace, move, 120, check)
+    assert results.keys() == {"accepted", "rejected"}, results
+
+
+def test_the_prior_of_none_is_an_error_still_where_their_number_is_computed():
+    @transform
+    def one_more(model_in, aux_in, *, model_out, aux_out, place=None):
+        write(model_out["k"], place.others + 1, discrete)
+
+    @transform
+    def one_less(model_in, aux_in, *, model_out, aux_out, place=None):
+        write(model_out["k"], place.others, discrete)
+
+    kernel = birth_death("part", number=lambda trace: trace["k"], others=pair(one_more, one_less))
+    start = ramps.generate((3,), {("y", i): 0.1 for i in range(3)}, init={"k": 1}, rng=3).trace
+    for runtime in runtimes():
+        with running_on(runtime), pytest.raises(KernelError, match="no component to see the prior"):
+            sample(kernel, start, 200, seed=1, progress=False)
 
 
 @gen

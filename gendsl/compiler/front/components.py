@@ -96,9 +96,9 @@ def _choices_of(frame: Frame, args: list[Value]) -> Value:
 
 def _prior_in(frame: Frame, args: list[Value]) -> Value:
     """The distributions of the choices of a component, which must be the same for the first two."""
-    trace, spaces, k, _ = args
+    trace, spaces, k, number_of = args
     some = test_of(compared(frame, "gt", k, known(0)))
-    if not _is_fixed(frame, trace, _known_path(frame, spaces)):
+    if not _is_fixed(frame, trace, _known_path(frame, spaces), object_of(number_of).address):
         frame.fail_unless(some, "no component to see the prior of one from")
     first: list[Value] = []
 
@@ -163,16 +163,30 @@ def equal_lists(one: Any, another: Any) -> bool:
     return all(equal_parameters(one[i], another[i]) for i in range(len(one)))
 
 
-def _is_fixed(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
-    """Whether the distributions of all choices of a component are the same whatever choices there are.
+def _is_fixed(
+    frame: Frame, trace: Value, spaces: tuple[Any, ...], count: tuple[Any, ...] | None
+) -> bool:
+    """Whether the distributions of all choices of a component are the same however many there are.
 
     Then these can be told where there is no component. If the program did not make such a choice, it would be
     one that is written and not made, where the text fails.
+
+    Args:
+        count: the address of the number of components; None where that is computed, from nobody knows what.
     """
+    if count is None:
+        return False
     for space in spaces:
         every = list(_choices_at(frame, _at(frame, trace, space, known(0))))
-        if not every or any(frame.program.fixed_distribution(found.template) is None for found in every):
+        if not every:
             return False
+        for found in every:
+            parameters = frame.program.fixed_parameters(found.template)
+            if parameters is None:
+                return False
+            deciding = frame.program.deciding(found.template, parameters)
+            if any(one.own == count or one.has_nodes for one in deciding):
+                return False
     return True
 
 

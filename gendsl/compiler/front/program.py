@@ -24,6 +24,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
+from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.values import (
     NONE,
@@ -37,6 +38,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Input, Var
 from gendsl.compiler.key_paths import PATHS
+from gendsl.compiler.rewriting import replaced, variables_of
 from gendsl.compiler.source import find_source, module_imports
 from gendsl.compiler.types import (
     NEVER,
@@ -273,7 +275,8 @@ class Lowering:
         self.templates: dict[Hashable, Template] = {}
         self.coordinates: dict[int, int] = {}
         self.distributions: dict[int, list[tuple[Value, Type]]] = {}
-        self.fixed: dict[int, list[tuple[Any, ...] | None]] = {}
+        self.makers: dict[int, list[hir.Function]] = {}
+        self.known: dict[str, Definitions] = {}
         self.argument_places: dict[hir.Function, dict[Expr, tuple[int, int]]] = {}
         self.asked: dict[int, tuple[Template, hir.Function]] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
@@ -433,9 +436,9 @@ class Lowering:
 
     def distribution_at(self, frame: Frame, template: Template, indices: tuple[Expr, ...]) -> Value:
         """The distribution of a choice of a trace: what its program has there."""
-        fixed = self.fixed_distribution(template)
+        fixed = self.fixed_parameters(template)
         if fixed is not None:
-            return fixed
+            return self._fixed_distribution(frame, template, fixed)
         noted = self.distributions[template.number]
         _, kind = noted[0]
         if any(other != kind for _, other in noted):
@@ -452,21 +455,46 @@ class Lowering:
         frame.emit(hir.Call(list(targets), self.asked[template.number][1], [*indices, *given]))
         return Value(kind, tuple(targets))
 
-    def fixed_distribution(self, template: Template) -> Value | None:
-        """The distribution of all choices of a template, where its parameters are constants and arguments of
-        the program, which are the same whether there is such a choice or not; None if it is no such.
+    def fixed_parameters(self, template: Template) -> tuple[Expr, ...] | None:
+        """The parameters of all choices of a template, where arguments, constants and other choices alone
+        tell them, whether there is such a choice or not, in terms of their sources; None if more does.
         """
         noted = self.distributions.get(template.number, [])
         if not noted or any(other.type != noted[0][0].type for other, _ in noted):
             return None
-        first, *others = self.fixed[template.number]
-        if first is None or any(other != first for other in others):
-            return None
-        given: list[Value] = []
-        if not all(isinstance(leaf, Const) for leaf in first):
-            given = self.arguments_of(template.trace)
-        leaves_ = [leaf if isinstance(leaf, Const) else given[leaf[0]].leaves[leaf[1]] for leaf in first]
-        return Value(noted[0][0].type, tuple(leaves_))
+        known = self._known(template)
+        every = set()
+        for (distribution, _), function in zip(noted, self.makers[template.number], strict=True):
+            every.add(tuple(known.told(function, leaf) for leaf in distribution.leaves))
+        first = every.pop()
+        return None if every or None in first else first  # type: ignore[return-value]
+
+    def deciding(self, template: Template, parameters: Sequence[Expr]) -> list[Template]:
+        """The templates of the choices that tell the fixed parameters of those of a template."""
+        return self._known(template).deciding(parameters)
+
+    def _known(self, template: Template) -> Definitions:
+        """Where the program that makes the choices of a template sets its variables."""
+        if template.trace not in self.known:
+            main, *_ = self.entries[template.trace]
+            self.known[template.trace] = Definitions(main, self.argument_places[main])
+        return self.known[template.trace]
+
+    def _fixed_distribution(self, frame: Frame, template: Template, parameters: Sequence[Expr]) -> Value:
+        read: dict[int, list[Var]] = {}
+        for one in self.deciding(template, parameters):
+            read[one.number] = [frame.fresh(one.label, kind) for kind in leaves(one.type)]
+            frame.emit(hir.Read(list(read[one.number]), one, ()))
+        sources = self._known(template).sources
+        numbers: dict[Var, Expr] = {}
+        for var in variables_of(*parameters):
+            source, leaf = sources[var]
+            if isinstance(source, int):
+                numbers[var] = self.arguments_of(template.trace)[source].leaves[leaf]
+            else:
+                numbers[var] = read[source.number][leaf]
+        found = [frame.atom(replaced(parameter, numbers)) for parameter in parameters]
+        return Value(self.distributions[template.number][0][0].type, tuple(found))
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
@@ -638,9 +666,7 @@ class Lowering:
             template have, where these are of several types and one is asked for.
         """
         self.distributions.setdefault(template.number, []).append((distribution, kind))
-        places = self.argument_places.get(function, {})
-        fixed = [leaf if isinstance(leaf, Const) else places.get(leaf) for leaf in distribution.leaves]
-        self.fixed.setdefault(template.number, []).append(None if None in fixed else tuple(fixed))
+        self.makers.setdefault(template.number, []).append(function)
         place = self._told(template)
         if place not in self.facts.flags:
             return ()
