@@ -31,6 +31,57 @@ def all_of(functions, t):
     return sum(f(t) for f in functions)
 
 
+def scaled(a, by):
+    """What is set again before the function is made has one value after that."""
+    a = abs(a)
+    if by > 1:
+        a = a + 1.0
+    for _ in range(2):
+        by = by * 0.9
+    return lambda t: a * t - by
+
+
+def after(a):
+    """What is set in the same statement, or later, is not known where the function is made."""
+    line = lambda t: a * t
+    lines = [line]
+    a = 2.0 * a
+    return lines[0]
+
+
+def by_its_own_name(a):
+    f = a
+    f = [lambda t: a * t if t > 1.0 else len(f) + t]
+    return f[0]
+
+
+@gen
+def set_before(ts):
+    k = ~uniform_discrete(1, 3)
+    a = ~normal(0, 1)
+    lines = [scaled(a, k), scaled(2.0, a)]
+    for i, t in enumerate(ts):
+        ("y", i) @ ~normal(lines[i % 2](t), 4)
+
+
+@gen
+def set_after(ts):
+    k = ~uniform_discrete(1, 3)
+    a = ~normal(0, 1)
+    line = after(a * k)
+    for i, t in enumerate(ts):
+        ("y", i) @ ~normal(line(t), 4)
+
+
+@gen
+def named_by_itself(ts):
+    k = ~uniform_discrete(1, 3)
+    a = ~normal(0, 1)
+    line = by_its_own_name(a * k)
+    for i, t in enumerate(ts):
+        ("y", i) @ ~normal(line(t), 4)
+
+
 @gen
 def appended(ts):
     k = ~uniform_discrete(1, 4)
@@ -169,9 +220,9 @@ def one_or_another(ts):
 
 CLOSED = (
     appended, with_defaults, comprehended, of_several_kinds, numbers_of_several_types, of_functions,
-    handed_on, lists_that_change,
+    handed_on, lists_that_change, set_before,
 )  # fmt: skip
-REFUSED = looked_up_late, set_again
+REFUSED = looked_up_late, set_again, set_after, named_by_itself
 
 
 def chains(kernel, trace, draws, record):

@@ -4,7 +4,7 @@
         return lambda t: a * math.sin(t / period)       put into a list, and called after others were made
 
 Python looks such a variable up where the function is called. That is the value that it had where the function
-was made if it is set once in the function around, not in a loop, and before.
+was made if it is set nowhere after that.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def captured(frame: Frame, node: Any) -> dict[str, Value] | None:
         if owner is None:
             continue
         value = owner.env.get(part.id)
-        changes = part.id in owner.globals or part.id in owner.cells or times_bound(owner.node, part.id) != 1
-        if value is None or changes or not _is_kept(value.type):
+        stays = part.id not in owner.globals | owner.cells and _is_settled(owner.node, part.id, node)
+        if value is None or not stays or not _is_kept(value.type):
             return None
         found[part.id] = value
     return found
@@ -63,6 +63,51 @@ def _is_kept(kind: Type) -> bool:
     if isinstance(kind, Closure):
         return kind.captured is not None
     return isinstance(kind, _KEPT) and kind != known(UNSET).type
+
+
+def _is_settled(around: Any, name: str, node: Any) -> bool:
+    """Whether a variable of a definition is set nowhere after a nested function of it is made."""
+    place = node.lineno, node.col_offset
+
+    def visit(part: ast.AST, repeated: bool, statement: ast.AST) -> bool:
+        inner = isinstance(part, ast.stmt) and part is not around
+        statement = part if inner else statement
+        if binds(part, name) and part is not around:
+            before = isinstance(part, ast.arg) or (part.lineno, part.col_offset) < place  # type: ignore[attr-defined]
+            if not before or repeated or (statement is not around and _holds(statement, node)):
+                return False
+        again = repeated or (isinstance(part, (ast.For, ast.While)) and _holds(part, node))
+        return all(visit(child, again, statement) for child in _own(part, around))
+
+    return visit(around, False, around)
+
+
+def _own(part: ast.AST, around: Any) -> list[ast.AST]:
+    """What is in a part of a definition, but for the bodies of those in it."""
+    if part is around or not isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        return [*ast.iter_child_nodes(part)]
+    if isinstance(part, ast.ClassDef):
+        return [*part.decorator_list, *part.bases]
+    given = [*part.args.defaults, *(one for one in part.args.kw_defaults if one is not None)]
+    return [*getattr(part, "decorator_list", ()), *given]
+
+
+def _holds(part: ast.AST, node: Any) -> bool:
+    return any(one is node for one in ast.walk(part))
+
+
+def binds(part: ast.AST, name: str) -> bool:
+    """Whether a part of a text gives a variable a value itself."""
+    match part:
+        case ast.Name(id=found):
+            return found == name and not isinstance(part.ctx, ast.Load)
+        case ast.arg(arg=found) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
+            return found == name
+        case ast.MatchAs(name=found) | ast.MatchStar(name=found):
+            return found == name
+        case ast.alias(name=found, asname=other):
+            return (other or found).partition(".")[0] == name
+    return False
 
 
 def times_bound(node: Any, name: str) -> int:
