@@ -92,7 +92,42 @@ def test_dicts_that_have_more_and_slices(program, rng):
     assert outcome(program, (6,), rng=rng) == "equal"
 
 
-@pytest.mark.parametrize("program", [looked_up_elsewhere, changes_later])
+def with_missing(level, function):
+    """It is given a function, and so written out where it is called."""
+    return defaultdict(lambda: function(level))
+
+
+def twice(x):
+    return 2.0 * x
+
+
+@gen
+def one_of_each_iteration(n):
+    x = ~normal(0, 1)
+    tables = []
+    for j in range(n):
+        tables.append(with_missing(x + j, lambda t: twice(t)))
+    ("y", 0) @ ~normal(tables[0][7] + 10.0 * tables[-1][7], 1)
+
+
+@gen
+def of_what_is_set_before_the_loop(n):
+    x = ~normal(0, 1)
+    level = 2.0 * x
+    one, two = with_missing(x, lambda t: t + 1.0), with_missing(level, lambda t: t + 1.0)
+    total = 0.0
+    for j, table in enumerate([one, two, one]):
+        kept = defaultdict(lambda: level)
+        kept[j] += table[j]
+        total = 3.0 * total + kept[j] + kept[j + 1]
+    ("y", 0) @ ~normal(total, 1)
+
+
+def test_factories_of_what_is_set_before_a_loop():
+    assert outcome(of_what_is_set_before_the_loop, (3,)) == "equal"
+
+
+@pytest.mark.parametrize("program", [looked_up_elsewhere, changes_later, one_of_each_iteration])
 def test_factories_that_may_find_something_else_are_refused(program):
     assert outcome(program, (3,)).startswith("refused")
 

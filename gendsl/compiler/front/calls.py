@@ -422,6 +422,7 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     from gendsl.compiler.front.statements import statements
 
     inner.live = frame.live
+    inner.again = frame.again or bool(frame.loops)
     if inner.filename != frame.filename:
         inner.call_line = frame.shown_line
     if isinstance(node, ast.Lambda):

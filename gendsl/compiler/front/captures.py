@@ -40,19 +40,32 @@ def captured(frame: Frame, node: Any) -> dict[str, Value] | None:
     for part in ast.walk(node):
         if not isinstance(part, ast.Name) or part.id in own or part.id in found:
             continue
-        owner: Frame | None = frame
-        while owner is not None and part.id not in owner.locals:
-            if part.id in owner.comprehended:
-                return None
-            owner = owner.outer
+        owner = _owner(frame, part.id)
         if owner is None:
             continue
+        if part.id in owner.comprehended:
+            return None
         value = owner.env.get(part.id)
         stays = part.id not in owner.globals | owner.cells and _is_settled(owner.node, part.id, node)
         if value is None or not stays or not _is_kept(value.type):
             return None
         found[part.id] = value
     return found
+
+
+def _owner(frame: Frame, name: str) -> Frame | None:
+    """The activation that has a variable, as nested functions see it; None for a global one."""
+    owner: Frame | None = frame
+    while owner is not None and name not in owner.locals | owner.comprehended:
+        owner = owner.outer
+    return owner
+
+
+def owner_of(frame: Frame, name: str) -> Frame:
+    """The activation that has a variable which a nested function has captured."""
+    owner = _owner(frame, name)
+    assert owner is not None
+    return owner
 
 
 def _is_kept(kind: Type) -> bool:
@@ -110,23 +123,6 @@ def binds(part: ast.AST, name: str) -> bool:
     return False
 
 
-def times_bound(node: Any, name: str) -> int:
-    """How often the text of a function gives a variable a value; many times, where that is in a loop."""
-    parameters = node.args
-    given = [*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs]
-    count: int = sum(one.arg == name for one in given)
-    count += sum(one is not None and one.arg == name for one in (parameters.vararg, parameters.kwarg))
-    for part in ast.walk(node):
-        binds = isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
-        named = isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name
-        count += bool(binds or (named and part is not node))
-        if isinstance(part, (ast.For, ast.While, ast.Nonlocal)):
-            inner = [one for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name]
-            inside = any(not isinstance(one.ctx, ast.Load) for one in inner)
-            count += 2 * (inside or name in getattr(part, "names", ()))
-    return count
-
-
 def activation_of(frame: Frame, made_in: Frame, values: dict[str, Value]) -> Frame:
     """The functions around a nested function, with the variables that it uses of them and no others."""
     outer = None if made_in.outer is None else activation_of(frame, made_in.outer, values)
@@ -134,5 +130,6 @@ def activation_of(frame: Frame, made_in: Frame, values: dict[str, Value]) -> Fra
         frame.program, frame.text, frame.out, made_in.node, made_in.function, made_in.filename,
         frame.activation, outer,
     )  # fmt: skip
+    made.again = True  # wherever these values come from
     made.env.update({name: value for name, value in values.items() if name in made.locals})
     return made

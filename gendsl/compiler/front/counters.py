@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from gendsl.compiler.front import tables
-from gendsl.compiler.front.captures import times_bound
+from gendsl.compiler.front.captures import owner_of
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const, Op
@@ -73,16 +73,12 @@ def _factory(frame: Frame, function: Value) -> Factory:
     closure = function.type
     made: Factory = frame.program.factories.setdefault(frame.place(frame.here, "factory"), Factory())
     made.value, made.refused = function, ""
-    names = {part.id for part in ast.walk(closure.node) if isinstance(part, ast.Name)}
-    outer: Frame | None = closure.frame
-    while outer is not None:
-        used = sorted(name for name in names if name in outer.locals)
-        if used:
-            made.refused = f"a defaultdict whose factory uses {used[0]}, in another function"
-        for name in used:
-            if frame is not outer or outer.loops or times_bound(outer.node, name) != 1:
-                raise frame.not_closed(f"a defaultdict whose factory uses {name}, which may change")
-        outer = outer.outer
+    if closure.captured is None:
+        raise frame.not_closed("a defaultdict whose factory uses a variable which may change")
+    for name, _ in closure.captured:
+        made.refused = f"a defaultdict whose factory uses {name}, in another function"
+        if owner_of(closure.frame, name).again:  # each of the dicts would have a value of its own
+            raise frame.not_closed(f"a defaultdict that is made in a loop, whose factory uses {name}")
     if closure.defaults or any(isinstance(part, ast.NamedExpr) for part in ast.walk(closure.node)):
         raise frame.not_closed("a defaultdict of a function with defaults")
     return made

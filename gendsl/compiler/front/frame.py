@@ -163,6 +163,7 @@ class Frame:
         here: the node that is being lowered.
         comprehended: the variables of the comprehensions around it.
         outer: the activation that a nested function was defined in.
+        again: whether a loop around its call may come to it again.
         prefix: the address prefix of its choices; None where it may make none.
     """
 
@@ -192,6 +193,7 @@ class Frame:
         self.here: Any = node
         self.comprehended: set[str] = set()
         self.loops: list[LoopFrame] = []
+        self.again = False
         self.unrolled: tuple[Hashable, ...] = ()
         self.returned: Callable[[Value], None] | None = None
         self.prefix: tuple[Any, ...] | None = None
