@@ -40,6 +40,13 @@ def has_path(parts: Sequence[Any]) -> bool:
     return any(isinstance(part, PathPart) for part in parts)
 
 
+def shown(parts: Sequence[Any]) -> str:
+    """The parts of a template as a user may have written them."""
+    tuples = {PathPart(True): "*at", PathPart(False): "at"}
+    written = [repr(part) if isinstance(part, str) else tuples.get(part, "...") for part in parts]
+    return written[0] if len(written) == 1 else f"({', '.join(written)})"
+
+
 def segments(
     wanted: tuple[Any, ...], path: tuple[Any, ...], fits: Callable[[Any, Any], bool], *, whole: bool = True
 ) -> list[tuple[Any, int, int]] | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.joined import may_be_one
-from gendsl.compiler.key_paths import ABOVE, apart, has_path
+from gendsl.compiler.key_paths import ABOVE, apart, has_path, shown
 from gendsl.compiler.types import Joined, index_count
 
 
@@ -59,7 +59,11 @@ def meetings(lowered: Lowered) -> list[Meeting]:
             continue  # what is below a call
         if first.own != second.own and (has_path(first.own) or has_path(second.own)):
             if not apart(first.own, second.own, lowered.facts.may_be_key):
-                raise NotClosed("addresses with tuples whose lengths are not known, which may be one")
+                raise NotClosed(
+                    "addresses with tuples whose lengths are not known, which may be one, or one below the "
+                    f"other, {shown(first.own)} and {shown(second.own)}: begin each with a string of its "
+                    'own, as in ("split", *at) and ("mean", *at)'
+                )
             continue
         made = _meeting(upper, lower, lowered.facts.text_number)
         if made is None:

@@ -7,7 +7,8 @@ gives to its last item below the tuple of those before it, as it gives one to th
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
@@ -28,6 +29,9 @@ from gendsl.compiler.types import (
     leaves,
 )
 from gendsl.compiler.types import Text as TextType
+
+if TYPE_CHECKING:
+    from gendsl.compiler.front.program import Template
 
 _FEW_LENGTHS = 2
 """Of how many lengths a tuple may be that each has code of its own, where others are added to it."""
@@ -228,6 +232,75 @@ def _function(frame: Frame, type: List, above: Any = None) -> hir.Function:
             hir.Set([at], [Const(EMPTY, "i")]),
             hir.For(i, Const(0, "i"), n, Const(1, "i"), step, 0),
             hir.Return([at]),
+        ]
+    return frame.program.helpers[key]  # type: ignore[no-any-return]
+
+
+def walked(frame: Frame, at: Expr, calls: Sequence[Template], start: Expr | None) -> Expr:
+    """The node of the call, of a program that calls itself, that the items of a tuple lead to one by one.
+
+    Args:
+        at: the number of the tuple.
+        calls: the templates of the calls, each of one string: those below another call of the program, and
+            those where the tuple begins.
+        start: the node of the call below which it begins; None if it begins outside of all.
+    """
+    given = frame.program.tuples[at]
+    node = frame.fresh("node", "i")
+    frame.emit(hir.Set([node], [Const(_OUTSIDE, "i") if start is None else start]))
+    if isinstance(given, list):
+        for code in given:
+            for statement in _step(frame, node, code, calls, frame.fresh("child", "i")):
+                frame.emit(statement)
+    else:
+        items = listed(frame, given)
+        assert isinstance(items.type, List)
+        frame.emit(hir.Call([node], _walking(frame, items.type, calls), [node, items.leaf]))
+    return node
+
+
+_OUTSIDE = -1
+"""In place of the node of a call, where a tuple begins outside of all calls of the program."""
+
+
+def _step(frame: Frame, node: Var, code: Expr, calls: Sequence[Template], child: Var) -> hir.Body:
+    """From one call to that below it with a code."""
+    found: hir.Body = [hir.Fail("a call that the program never makes", line=frame.line)]
+    for one in calls:
+        here = Op("eq" if one.context is None else "ne", (node, Const(_OUTSIDE, "i")), "b")
+        text = Const(code_of(one.own[0], frame.program.facts.text_number), "i")
+        below = () if one.context is None else (node,)
+        step: hir.Body = [hir.Node(child, one, below), hir.Set([node], [child])]
+        test = Op("and", (here, Op("eq", (code, text), "b")), "b")
+        found = [hir.If(test, step, found)]
+    return found
+
+
+def _walking(frame: Frame, type: List, calls: Sequence[Template]) -> hir.Function:
+    """`walked(node, items)`: where the items of a tuple lead to."""
+    kind: Type = frame.program.facts.item(type.site)
+    key = ("walked", kind, tuple(one.number for one in calls))
+    if key not in frame.program.helpers:
+        made = hir.Function(
+            frame.program.function_name("walked"), results=["i"], origin="the call that a tuple leads to"
+        )
+        frame.program.helpers[key] = made
+        text, layout = Text(made), leaves(kind)
+        items, n, i = Var(text.fresh("items"), "r"), Var(text.fresh("n"), "i"), Var(text.fresh("i"), "i")
+        node, child, code = (Var(text.fresh(name), "i") for name in ("node", "child", "code"))
+        key_leaves = [Var(text.fresh("key"), one) for one in layout]
+        load: hir.Body = [hir.Load(list(key_leaves), items, layout, i)] if layout else []
+        coded = hir.Set([code], [_code(frame, Value(kind, tuple(key_leaves)))])
+        outside = Op("eq", (node, Const(_OUTSIDE, "i")), "b")
+        made.parameters = [start := Var(text.fresh("start"), "i"), items]
+        made.body = [
+            hir.Length(n, items, layout),
+            hir.Set([node], [start]),
+            hir.For(
+                i, Const(0, "i"), n, Const(1, "i"), [*load, coded, *_step(frame, node, code, calls, child)], 0
+            ),
+            hir.If(outside, [hir.Fail("a call that the program never makes", line=frame.line)], []),
+            hir.Return([node]),
         ]
     return frame.program.helpers[key]  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.joined import may_be_one
-from gendsl.compiler.key_paths import apart, has_path
+from gendsl.compiler.key_paths import apart, has_path, shown
 from gendsl.compiler.types import (
     Below,
     Joined,
@@ -94,6 +94,10 @@ def _entered(frame: Frame, value: Value) -> Value:
 
     trace = trace_of(value)
     while True:
+        walked = _walked(frame, value)
+        if walked is not None:
+            value = walked
+            continue
         context, node, parts, indices = _split(value)
         calls, others = [], []
         for template in frame.program.templates_of(trace.name):
@@ -129,6 +133,33 @@ def _entered(frame: Frame, value: Value) -> Value:
             frame.emit(statement)
         left = calls[0][1].left
         value = Value(SubTrace(trace, (Below(function), *parts[length:])), (entered, *left))
+
+
+def _walked(frame: Frame, value: Value) -> Value | None:
+    """An address that goes on with the items of a tuple, each a call of one program that calls itself, as one
+    below the last of these calls; None if there are no such calls.
+    """
+    context, node, parts, indices = _split(value)
+    if not parts or parts[0] != PathPart(True):
+        return None
+    trace = trace_of(value)
+    every = frame.program.templates_of(trace.name)
+    calls = [one for one in every if one.has_nodes and one.context in (context, one.calls)]
+    here = [one for one in every if one.context is context]
+    if not any(one.context is context for one in calls) or any(has_path(one.own) for one in here):
+        return None
+    function = calls[0].calls
+    if context not in (None, function) or any(
+        one.calls is not function or len(one.own) != 1 or not isinstance(one.own[0], str) for one in calls
+    ):
+        named = " and ".join(sorted({shown(one.own) for one in calls}))
+        raise frame.not_closed(
+            f"an address with a tuple whose length is not known, which leads through calls at {named}: make "
+            "each at one string of its own, all of one program that calls itself, or go down by nested "
+            "transforms, as the program does by calls"
+        )
+    inside = paths.walked(frame, indices[0], calls, node[0] if node else None)
+    return Value(SubTrace(trace, (Below(function), *parts[1:])), (inside, *indices[1:]))
 
 
 # --- which templates an address has --------------------------------------------------------------
@@ -167,7 +198,11 @@ def _fit(
             if apart(template[place:], theirs, frame.program.facts.may_be_key):
                 return None
             if has_path(theirs):
-                raise frame.not_closed("an address with a tuple whose length is not known, which may be one")
+                raise frame.not_closed(
+                    "an address with a tuple whose length is not known, which may be one of "
+                    f"{shown(template)}: begin the addresses of a tuple's choices, in the program too, with "
+                    'a string that no others have, as in ("split", *at)'
+                )
             found = paths.fitted(frame, template[place:], parts[place:], tuple(rest))
             return None if found is None else _Fit([*mine, *found], (), tests, (), is_joined=True)
         its_own, rest = rest[: index_count(given)], rest[index_count(given) :]
