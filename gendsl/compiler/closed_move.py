@@ -430,13 +430,21 @@ class ClosedKernel(Compiled):
             power = self._power(one, mains[MODEL])
             return move.proposal(name, score, auxiliary, propose, give_back, power)
         assert self.slopes is not None
-        maps = [
-            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", self.slopes))
-            for place in range(len(one.maps))
-        ]
+        maps = self._maps(number, one, mains, "_slopes")
         for each in maps:
             take_out_pivots(each.function, self.slopes, self.lowered.coordinates)
-        return move.involutive(name, score, auxiliary, maps, self.slopes, check=check)
+        whole = maps
+        if check and any(each.function.results for each in maps):
+            whole = self._maps(number, one, mains, "_all_slopes")
+        return move.involutive(name, score, auxiliary, maps, self.slopes, check=check, whole=whole)
+
+    def _maps(
+        self, number: int, one: Involution, mains: dict[str, hir.Function], suffix: str
+    ) -> list[move.Called]:
+        """The transforms of a move with tangents."""
+        assert self.slopes is not None
+        every = [mains[f"f{number}_{place}"] for place in range(len(one.maps))]
+        return [move.Called(tangents.differentiate(each, suffix, self.slopes)) for each in every]
 
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
         """What draws the choices of a program, and what scores them."""

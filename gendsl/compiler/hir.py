@@ -547,9 +547,8 @@ STATE = frozenset([
     "impossible", "is_far", "is_kept", "is_observed", "keep_arrays", "keep_observed", "list_site",
     "log_density", "lp", "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding",
     "nothing_selected", "now", "on_border", "on_border_there", "proposed", "reads", "release", "return_here",
-    "return_there", "rng", "rows", "same", "same_choices", "same_factors", "save", "settle", "site_indices",
-    "site_template", "sites", "stay", "take_back", "try_again", "turn", "turn_back", "visits", "writes",
-    "zero",
+    "rng", "rows", "same", "same_choices", "same_factors", "save", "settle", "site_indices", "site_template",
+    "sites", "stay", "take_back", "try_again", "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

@@ -410,6 +410,7 @@ def involutive(
     slopes: Slopes,
     *,
     check: bool,
+    whole: Sequence[Called] = (),
 ) -> Function:
     """The step of an involutive move.
 
@@ -420,6 +421,7 @@ def involutive(
             that returns a number has taken pivots out of the Jacobian, and that is the sum of their logs.
         check: whether to go back by the transform, or its inverse, and find out that all is as it was. Then
             the densities must not end where they are zero, for what follows is needed to go back.
+        whole: the same maps without pivots, which say how far rounding may go, for a checked move.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     lp, uniform = Var("lp", "f"), Var("uniform", "f")
@@ -469,15 +471,17 @@ def involutive(
             body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
     body += [Primitive([], "exchange"), *determinant(log_det)]
     if check:
+        again: Body = [one.into() for one in whole[::-1]]
         bounded: Body = [
-            Primitive([], "return_there"),
+            Primitive([], "go_there"),
+            *(again if len(again) == 1 else [If(first, again[:1], again[1:])]),
+            Primitive([numbers], "rows"),
+            Primitive([columns], "columns_written"),
             Primitive([coordinates], "coordinates"),
             Call([sizes], slopes.sizes, [columns, numbers, coordinates]),
             Primitive([], "note_rounding", (sizes,)),
             Primitive([], "return_here"),
         ]
-        if has_pivots:  # without their columns
-            bounded = [hir.Fail("what comes back is far, and rounding may have taken it there")]
         body += [
             Primitive([], "go_there"),
             *either(maps[::-1]),

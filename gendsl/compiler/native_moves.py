@@ -28,9 +28,8 @@ NEVER_PICKED = "-3"
 """The same where a move led to where it is never picked."""
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
-    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "return_there": [],
-    "is_far": ["b"], "came_back": [],
-    "never_picked": [], "same_choices": [], "same_factors": [],
+    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [],
+    "is_far": ["b"], "came_back": [], "never_picked": [], "same_choices": [], "same_factors": [],
     "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
     "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
@@ -126,10 +125,6 @@ class NativeMoves(NativeTally):
     def return_here(self) -> None:
         self._exchange_roles()
         self.exchange()
-
-    def return_there(self) -> None:
-        self.exchange()
-        self._exchange_roles()
 
     def _exchange_roles(self) -> None:
         self._swap_stamps(auxiliary=True)

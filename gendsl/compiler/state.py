@@ -7,8 +7,8 @@ What the operations mean is said here; machine code has the same ones (`native_m
 
 where a checked move goes back before it decides:
 
-    go there, f with tangents, rows, columns, the determinant, return here, is far, (return there,
-    coordinates, note rounding, return here), came back
+    go there, f with tangents, rows, columns, the determinant, return here, is far, (go there, f with
+    tangents, rows, columns, coordinates, note rounding, return here), came back
 
 and one that is picked with a probability that depends on the state is taken back where that is so decided:
 
@@ -516,11 +516,6 @@ class MoveState:
         self.counts, self.visits = self.visits, self.counts
         here = self.writes, self.reads
         (self.writes, self.reads), self.elsewhere = self.elsewhere, here
-
-    def return_there(self) -> None:
-        """Undo that again, to see how far rounding goes."""
-        self.exchange()
-        self._exchange_roles()
 
     def is_far(self) -> bool:
         """Whether a value comes back as another that is not close, without what rounding may do."""

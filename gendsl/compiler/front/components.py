@@ -75,7 +75,7 @@ def _distribution_in(frame: Frame, args: list[Value]) -> Value:
     found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
     if len(found) != 1 or found[0].test is not hir.TRUE:
         raise frame.not_closed("the distribution of a choice of one type or another")
-    return frame.program.distribution_at(frame, found[0].template, found[0].indices)
+    return frame.program.distribution_at(frame, found[0].template, found[0].indices, is_given=True)
 
 
 def _choices_of(frame: Frame, args: list[Value]) -> Value:

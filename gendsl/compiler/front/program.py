@@ -434,10 +434,17 @@ class Lowering:
 
         return self.given_traces.setdefault(name, TraceOf(name, "trace"))
 
-    def distribution_at(self, frame: Frame, template: Template, indices: tuple[Expr, ...]) -> Value:
-        """The distribution of a choice of a trace: what its program has there."""
+    def distribution_at(
+        self, frame: Frame, template: Template, indices: tuple[Expr, ...], *, is_given: bool = False
+    ) -> Value:
+        """The distribution of a choice of a trace: what its program has there.
+
+        Args:
+            is_given: whether the program in which this is asked is given the trace; else it is the state,
+                whose choices have other values while they are updated than what is read of a trace.
+        """
         fixed = self.fixed_parameters(template)
-        if fixed is not None:
+        if fixed is not None and (is_given or not self.deciding(template, fixed)):
             return self._fixed_distribution(frame, template, fixed)
         noted = self.distributions[template.number]
         _, kind = noted[0]
