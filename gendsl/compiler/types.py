@@ -356,6 +356,20 @@ def looks_up(type: Type) -> bool:
     return False
 
 
+def may_change(type: Type) -> bool:
+    """Whether a value of a type, or what it holds, may be changed in place, or be another one later."""
+    match type:
+        case List(frozen=frozen) | Dict(frozen=frozen) | Set(frozen=frozen) | Array(frozen=frozen):
+            return not frozen
+        case Object() | Box():
+            return True
+        case Tuple(items) | Union(items):
+            return any(map(may_change, items))
+        case Closure(captured=captured):
+            return captured is None or any(may_change(part) for _, part in type.parts)
+    return False
+
+
 def describe(type: Type) -> str:
     """A type as a message shows it."""
     match type:

@@ -314,7 +314,56 @@ def remembers_what_changes(n):
     "y" @ ~normal(len(row(n)), 1)
 
 
-@pytest.mark.parametrize("program", [remembers_and_changes, remembers_what_changes])
+@gen
+def remembers_what_was(n):
+    a = ~normal(0, 1)
+    level = a
+
+    @functools.cache
+    def scaled(v):
+        return level * v
+
+    before = scaled(1.0)
+    level = 7.0
+    "y" @ ~normal(before + scaled(1.0), 1)
+
+
+@gen
+def remembers_what_was_in_a_list(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+
+    @functools.cache
+    def total(v):
+        return sum(x) * v
+
+    before = total(1.0)
+    x.append(3.0)
+    "y" @ ~normal(before + total(1.0), 1)
+
+
+def remembering(size):
+    @functools.cache
+    def scaled(v):
+        return size * v
+
+    return scaled
+
+
+@gen
+def each_remembers(n):
+    a = ~normal(0, 1)
+    functions = [remembering(a + i) for i in range(n)]
+    "y" @ ~normal(sum(f(2.0) + f(1) + f(2.0) for f in functions), 1)
+
+
+def test_functions_that_remember_what_stays_may_be_several():
+    assert outcome(each_remembers, (3,)) == "equal"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [remembers_and_changes, remembers_what_changes, remembers_what_was, remembers_what_was_in_a_list],
+)
 def test_functions_that_remember_results_and_change_something_are_refused(program):
     assert outcome(program, (3,)).startswith("refused")
 

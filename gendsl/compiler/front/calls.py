@@ -68,6 +68,7 @@ from gendsl.compiler.types import (
     describe,
     holds_closure,
     leaves,
+    may_change,
 )
 from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
@@ -510,6 +511,8 @@ def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[
     result = inlined(frame, closure.node, outer.function, given, outer.filename, outer)
     if not closure.remembers:
         return result
+    if may_change(closure):
+        raise frame.not_closed("a function that remembers its results, and uses what may change")
     if _changes(frame.out[mark:]):
         raise frame.not_closed("a function that remembers its results, and changes something")
     return _remembered(frame, result)
