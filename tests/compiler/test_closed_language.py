@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -354,6 +355,59 @@ def each_remembers(n):
     a = ~normal(0, 1)
     functions = [remembering(a + i) for i in range(n)]
     "y" @ ~normal(sum(f(2.0) + f(1) + f(2.0) for f in functions), 1)
+
+
+class Sized:
+    def __init__(self, size):
+        self.size = size
+
+    @functools.cached_property
+    def twice(self):
+        return 2.0 * self.size
+
+    @functools.cached_property
+    def parts(self):
+        return [self.size, 1.0]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    size: float
+
+    @functools.cached_property
+    def twice(self):
+        return 2.0 * self.size
+
+    @functools.cached_property
+    def parts(self):
+        return [self.size, 1.0]
+
+
+@gen
+def computed_once(n):
+    one = Fixed("size" @ ~normal(0, 1))
+    "y" @ ~normal(one.twice + one.twice + sum(one.parts), 1)
+
+
+@gen
+def computed_before_it_changes(n):
+    one = Sized("size" @ ~normal(0, 1))
+    before = one.twice
+    one.size = 7.0
+    "y" @ ~normal(before + one.twice, 1)
+
+
+@gen
+def computed_and_changed(n):
+    one = Fixed("size" @ ~normal(0, 1))
+    one.parts.append(3.0)
+    "y" @ ~normal(len(one.parts), 1)
+
+
+def test_properties_that_are_computed_once():
+    assert outcome(computed_once, (3,)) == "equal"
+    assert outcome(computed_before_it_changes, (3,)).startswith("refused")
+    assert outcome(computed_and_changed, (3,)).startswith("refused")
 
 
 def test_functions_that_remember_what_stays_may_be_several():

@@ -711,7 +711,9 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
         case property():
             return call_function(frame, raw.fget, [value], {})  # type: ignore[arg-type]
         case functools.cached_property():
-            return call_function(frame, raw.func, [value], {})  # type: ignore[arg-type]
+            if isinstance(value.type, Building) or may_change(value.type):
+                raise frame.not_closed("a property that is computed once, of an object that may change")
+            return _remembered(frame, call_function(frame, raw.func, [value], {}))  # type: ignore[arg-type]
         case FunctionType():
             return Value(Method(value.type, raw), value.leaves)
         case staticmethod():
