@@ -3,7 +3,7 @@
 Those are the algorithms of FreeBSD's msun (after Sun's fdlibm), without branches: reductions of the argument
 in two or three parts, and the same polynomials. Their error is below one unit in the last place, as that of
 the C library is; that of lgamma is about two of those of the larger of its value and 1. Lanes whose argument
-is not in the range for which this holds (subnormal, infinite or NaN numbers, results that underflow, angles
+is not in the range for which this holds (subnormal, infinite or NaN numbers, results that are subnormal, angles
 above 10^5) are given to the C library one by one, and so is every lane of any other function. Lanes that are
 not active are not looked at, and what they get is of no concern.
 """
@@ -49,6 +49,8 @@ _LGAMMA_LARGE = (
     8.33333333333329678849e-02, -2.77777777728775536470e-03, 7.93650558643019558500e-04,
     -5.95187557450339963135e-04, 8.36339918996282139126e-04, -1.63092934096575273989e-03,
 )  # fmt: skip
+_NOTHING = -746.0
+"""The exponential of this, and of anything below, is 0."""
 _HALF_PI = (
     1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 )  # fmt: skip
@@ -133,7 +135,14 @@ def _exp(w: _Lanes, x: str) -> str:
     rest = w.sub(low, w.div(w.mul(r, c), w.below(2.0, c)))
     y = w.below(1.0, w.sub(rest, high))
     power = w.integer("shl", w.bits(shifted), 52)
-    return w.float_of(w.let(f"add {INTEGERS} {w.bits(y)}, {power}"))
+    found = w.float_of(w.let(f"add {INTEGERS} {w.bits(y)}, {power}"))
+    return w.choose(w.let(f"fcmp olt {FLOATS} {x}, {number(_NOTHING)}"), number(0.0), found)
+
+
+def _has_exp(w: _Lanes, x: str) -> str:
+    """Where no result is a subnormal number or overflows: what is far below has the result 0."""
+    is_zero = w.let(f"fcmp olt {FLOATS} {x}, {number(_NOTHING)}")
+    return w.let(f"or {BITS} {is_zero}, {_between(-708.0, 708.0)(w, x)}")
 
 
 def _exponent(w: _Lanes, x: str) -> tuple[str, str]:
@@ -250,7 +259,7 @@ def _between(low: float, high: float) -> Callable[[_Lanes, str], str]:
 
 _LARGEST, _LEAST = 1.7976931348623157e308, 2.2250738585072014e-308
 _VECTORS: dict[str, tuple[Callable[[_Lanes, str], str], Callable[[_Lanes, str], str]]] = {
-    "exp": (_exp, _between(-708.0, 708.0)),
+    "exp": (_exp, _has_exp),
     "log": (_log, _between(_LEAST, _LARGEST)),
     "log1p": (_log1p, _between(-0.9999999999999998, 1e300)),
     "sin": (_circular(0), _between(-1e5, 1e5)),

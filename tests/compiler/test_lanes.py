@@ -816,6 +816,13 @@ def test_numbers_of_all_kinds(symbol):
     np.testing.assert_allclose(found, expected, rtol=4e-16, atol=4e-16 if symbol == "lgamma" else 0)
 
 
+def test_what_is_far_below_has_the_exponential_0_without_the_c_library():
+    points = np.array([-746.1, -800.0, -1e300, -math.inf, -745.0, -709.0, -707.0, math.nan, 710.0])
+    found, left = compiled("exp")(points)
+    assert left.tolist() == [False] * 4 + [True, True, False, True, True]
+    assert found[:7].tolist() == [math.exp(x) for x in points[:7]]
+
+
 def test_the_text_says_how_a_loop_runs():
     assert "for i in range(n):  # in lanes\n" in ClosedDensity(branches, (XS,)).text
     assert "in order: an iteration goes on from state" in ClosedDensity(goes_on, (XS,)).text
