@@ -3,9 +3,9 @@
 Those are the algorithms of FreeBSD's msun (after Sun's fdlibm), without branches: reductions of the argument
 in two or three parts, and the same polynomials. Their error is below one unit in the last place, as that of
 the C library is; that of lgamma is about two of those of the larger of its value and 1. Lanes whose argument
-is not in the range for which this holds (subnormal, infinite or NaN numbers, results that are subnormal, angles
-above 10^5) are given to the C library one by one, and so is every lane of any other function. Lanes that are
-not active are not looked at, and what they get is of no concern.
+is not in the range for which this holds (subnormal, infinite or NaN numbers, results that are subnormal,
+angles above 10^5) are given to the C library one by one, and so is every lane of any other function. Lanes
+that are not active are not looked at, and what they get is of no concern.
 """
 
 from __future__ import annotations
