@@ -111,7 +111,8 @@ class FilledBlock(FragmentBlock):
         """Whether a change of a slot of the body's own frame may concern some of the entries only."""
         loop = self.loop
         through = {slot for source in loop.sources if (slot := source.slot) is not None}
-        return any((0, slot) in through or not loop.outer[0, slot].whole for slot in slots)
+        uses = {slot: loop.outer.get((0, slot)) for slot in slots}  # none where it is only stored into
+        return any((0, slot) in through or (use is not None and not use.whole) for slot, use in uses.items())
 
     def length(self, values: list[Any]) -> int:
         """How many iterations there are."""

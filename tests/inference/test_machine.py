@@ -356,6 +356,18 @@ def test_weights_that_change_outside_end_it(form):
         SCALE = 1.0
 
 
+def test_a_name_that_hides_one_of_pythons_own_later_ends_it(form):
+    kernel = mixture([move, jump], lambda trace: [max(1.0, 0.5), 1.0])
+    with running_on(form):
+        found = policy.decide(kernel, start(), np.random.default_rng(3), 100, 1, {})
+    assert found.machine.why_given_up() is None
+    try:
+        globals()["max"] = min
+        assert found.machine.closed.changed() == "max"
+    finally:
+        del globals()["max"]
+
+
 @gen
 def rooted():
     x = ~uniform(0, 1)

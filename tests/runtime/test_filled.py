@@ -63,6 +63,15 @@ def listed_twice(n):
     return w, u
 
 
+@written(3, 2, 5, 1)
+@gen
+def overwritten(n):
+    w = [("w", i) @ ~normal(0, 1) for i in range(n)]
+    for i in range(len(w)):  # all that is read of w is how long it is
+        w[i] = i * n
+    return w
+
+
 @written(3, 2, 5, 0)
 @gen
 def may_fail(n):

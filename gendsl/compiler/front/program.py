@@ -769,6 +769,7 @@ class Lowering:
             self.guards[id(function.__globals__), name] = (function.__globals__, name, found)
             return self.constant(frame, found, name)
         if hasattr(builtins, name):
+            self.guards[id(function.__globals__), name] = (function.__globals__, name, None)  # not hidden
             return known(getattr(builtins, name))
         frame.fail(f"the name {name} is not defined")
         return NOTHING
