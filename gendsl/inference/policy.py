@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 A_STEP = 50
 """What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
 
-LEAST_WORK = 100_000
+LEAST_WORK = 50_000
 """The least work of a chain that is worth compiling: steps x (A_STEP + choices), and A_STEP more for each
 choice but the first that a step updates in turn. Today's runtime takes about as long for it as compiling
 takes."""
