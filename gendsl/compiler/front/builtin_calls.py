@@ -36,6 +36,7 @@ from gendsl.compiler.front.values import (
     kind_of,
     known,
     make_tuple,
+    may_be_unset,
     number,
     number_leaf,
     numpys,
@@ -553,6 +554,8 @@ def _has(frame: Frame, value: Value, name: Any) -> bool:
         case List() | Dict() | Tuple(cls=builtins.tuple):
             return hasattr({List: list, Dict: dict, Tuple: tuple}[type(value.type)], name)
         case Tuple(cls=cls, names=names) if isinstance(cls, type) and not hasattr(cls, "__getattr__"):
+            if name in names and may_be_unset(items_of(value)[names.index(name)]) and not hasattr(cls, name):
+                raise frame.not_closed(f"whether {name} of {cls.__name__} is set, as it is in some cases")
             return name in names or hasattr(cls, name)
     raise frame.not_closed(f"whether {describe(value.type)} has an attribute")
 

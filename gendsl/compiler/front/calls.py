@@ -26,6 +26,7 @@ from gendsl.compiler.front import (
     draws,
     ellipses,
     handles,
+    instances,
     library_deque,
     lines,
     sets,
@@ -46,6 +47,7 @@ from gendsl.compiler.front.values import (
     items_of,
     known,
     make_tuple,
+    may_be_unset,
     object_of,
 )
 from gendsl.compiler.hir import Const, Var
@@ -543,11 +545,12 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
         return _named_tuple(frame, cls, args, named)
     if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
         raise frame.not_closed(f"an instance of {cls.__name__}")
+    if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
+        raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
+    instances.check_access(cls)
     init = cls.__init__
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and _is_generated(init):
         return _dataclass(frame, cls, args, named)
-    if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
-        raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
     if init is object.__init__:
         return finished(frame, cls, {})
     if not isinstance(init, FunctionType):
@@ -637,7 +640,20 @@ def object_attribute(frame: Frame, value: Value, name: str) -> Value:
         frame.emit(hir.Load(list(targets), value.leaf, layout, Const(0, "i")))
     start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
     kind = facts.item(site, name)
-    found = Value(kind, tuple(targets[start : start + len(leaves(kind))]))
+    return set_or_of_class(frame, value, Value(kind, tuple(targets[start : start + len(leaves(kind))])), name)
+
+
+def set_or_of_class(frame: Frame, value: Value, found: Value, name: str) -> Value:
+    """An attribute of an instance that may not be set: it is then what the class has, if it has one."""
+    cls = value.type.cls  # type: ignore[attr-defined]
+    if not may_be_unset(found):
+        return found
+    if hasattr(cls, name):
+        unset = known(UNSET).type
+        return frame.switch(
+            found, lambda one: class_attribute(frame, value, cls, name) if one.type == unset else one
+        )
+    instances.check_missing(cls, name)
     frame.env[".attribute"] = found
     frame.locals.add(".attribute")
     result = frame.look_up(".attribute")
@@ -651,6 +667,12 @@ def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> Non
     facts = frame.program.facts
     if is_never(owner) or is_never(value):
         return
+    if isinstance(owner.type, (Building, Tuple, Object)) and owner.type.cls is not tuple:
+        setter = instances.setter(owner.type.cls, name)
+        if setter is not None:
+            frame.program.noted(owner.type.cls, name)
+            call_function(frame, setter, [owner, value], {})
+            return
     match owner.type:
         case Building():
             if owner.type.frame is not frame:
@@ -663,8 +685,6 @@ def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> Non
             frame.each_alternative(owner, lambda one: assign_attribute(frame, one, name, value))
             return
         case Tuple(cls=cls) if cls is not tuple:
-            if isinstance(getattr(cls, name, None), property):
-                raise frame.not_closed(f"an assignment to the property {name}")
             facts.flag(("changes", cls))
             frame.program.object_fields(cls, name)
             return
@@ -690,7 +710,7 @@ def building_attribute(frame: Frame, value: Value, name: str) -> Value | None:
     key = (Token(value.type), name)
     found = value.type.frame.env.get(key)
     if found is not None:
-        return found
+        return set_or_of_class(frame, value, found, name)
     return class_attribute(frame, value, value.type.cls, name)
 
 
@@ -700,12 +720,17 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
         raw = CONTAINS.get(cls) if name == "contains" else None
         raw = raw or inspect.getattr_static(cls, name)
     except AttributeError:
+        instances.check_missing(cls, name)
         if ("changes", cls) in frame.program.facts.flags or isinstance(value.type, Building):
             frame.fail(f"{cls.__name__} has no attribute {name}")
             return NOTHING
         frame.emit(hir.Fail(f"{cls.__name__} has no attribute {name}"))
         return NOTHING
     program = frame.program
+    if name == "__class__":
+        return known(cls)
+    if not isinstance(raw, _UNDERSTOOD) and not program.is_generative(raw):
+        instances.check_found(cls, name, raw)
     found = program.noted(cls, name) if hasattr(cls, name) else None
     match raw:
         case property():
@@ -723,6 +748,10 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
     if program.is_generative(raw):
         return Value(Method(value.type, raw), value.leaves)
     return program.constant(frame, getattr(cls, name))
+
+
+_UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, classmethod)
+"""What of a class it is known of what its instances make of it."""
 
 
 def _named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:

@@ -424,6 +424,8 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     at = frame.here
     if isinstance(a.type, Set) and isinstance(b.type, Set):
         return sets.binary(frame, name, a, b)
+    if name == "bitor" and isinstance(a.type, Dict) and isinstance(b.type, Dict):
+        return tables.united(frame, a, b)
     lists = [isinstance(one.type, List) for one in (a, b)]
     if name == "add" and any(lists) and (all(lists) or is_plain_tuple((b if lists[0] else a).type)):
         kinds = [sequence_of(frame, one) if isinstance(one.type, List) else tuple for one in (a, b)]

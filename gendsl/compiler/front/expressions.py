@@ -128,7 +128,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Tuple(cls=cls):
             own = attribute_of(value, name)
             if own is not None:
-                return own
+                return calls.set_or_of_class(frame, value, own, name)
             if cls is FrozenMultivariate:
                 return Value(Method(value.type, name), value.leaves)
             if cls is tuple or (name in ("logpdf", "sample") and issubclass(cls, Distribution)):

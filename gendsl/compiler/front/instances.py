@@ -1,18 +1,92 @@
-"""Comparisons of instances: by the methods of their classes, the fields of dataclasses, or as objects."""
+"""What classes of the user's say of their instances: comparisons, operators, and attributes.
+
+Comparisons are those of the methods of classes, of the fields of dataclasses, or of objects.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from types import FunctionType
+import inspect
+import sys
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import Value
 from gendsl.compiler.hir import Expr, Op
-from gendsl.compiler.types import Object, Tuple
+from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.types import Array, Object, Tuple
+from gendsl.distributions import Distribution
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}
+
+
+def overrides(cls: Any, name: str) -> bool:
+    """Whether a class has a special method that is not that of every object."""
+    return getattr(cls, name, None) is not getattr(object, name, None)
+
+
+def asks_python(value: Value, *names: str) -> bool:
+    """Whether an instance, or an object that exists when the text is made, has one of some special methods
+    that are written in Python and are no library's: what it says may depend on what changes.
+    """
+    found = getattr(value.type, "value", None)
+    cls = getattr(value.type, "cls", None) if found is None else type(found)
+    methods = [getattr(cls, name, None) for name in names]
+    return any(isinstance(one, FunctionType) and not _is_librarys(one) for one in methods)
+
+
+def _is_librarys(function: FunctionType) -> bool:
+    package = str(function.__globals__.get("__name__")).partition(".")[0]
+    return package in ("gendsl", "numpy", "scipy") or package in sys.stdlib_module_names - {"__main__"}
+
+
+def check_access(cls: Any) -> None:
+    """Raise NotClosed for a class whose instances don't have the attributes that they were given."""
+    if overrides(cls, "__getattribute__"):
+        raise NotClosed(f"an instance of {cls.__name__}, which has a __getattribute__ of its own")
+
+
+def check_found(cls: Any, name: str, raw: Any) -> None:
+    """Raise NotClosed for an attribute of a class that gives instances something else, as descriptors do."""
+    if hasattr(type(raw), "__get__"):
+        kind = type(raw).__name__
+        raise NotClosed(f"the attribute {name} of {cls.__name__}, a {kind}, which says itself what it gives")
+
+
+def check_missing(cls: Any, name: str) -> None:
+    """Raise NotClosed for a class that gives its instances attributes that they don't have."""
+    if hasattr(cls, "__getattr__"):
+        raise NotClosed(f"the attribute {name} of {cls.__name__}, which has a __getattr__ of its own")
+
+
+def setter(cls: Any, name: str) -> FunctionType | None:
+    """The function that sets a property of instances of a class; None where it is an attribute of theirs.
+
+    Raises:
+        NotClosed: the class, or what it has there, does with what is set what only Python knows.
+    """
+    if overrides(cls, "__setattr__"):
+        raise NotClosed(f"an attribute of {cls.__name__} is set, which has a __setattr__ of its own")
+    raw = inspect.getattr_static(cls, name, None)
+    if isinstance(raw, property):
+        if not isinstance(raw.fset, FunctionType):
+            raise NotClosed(f"an assignment to the property {name}")
+        return raw.fset
+    if hasattr(type(raw), "__set__") and not isinstance(raw, MemberDescriptorType):
+        raise NotClosed(f"an assignment to {name} of {cls.__name__}, which says itself what it does with it")
+    return None
+
+
+def _goes_first(a: Value, b: Value, name: str) -> bool:
+    """Whether a method of b comes before that of a: its class is derived from a's, and has one of its own."""
+    first, second = (getattr(one.type, "cls", None) for one in (a, b))
+    if not (isinstance(first, type) and isinstance(second, type) and issubclass(second, first)):
+        return False
+    methods = (next((vars(c)[name] for c in one.__mro__ if name in vars(c)), None) for one in (second, first))
+    own, other = methods
+    return own is not None and own is not other
 
 
 def _class_of(value: Value) -> type | None:
@@ -54,7 +128,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     from gendsl.compiler.front import calls, numbers
 
     first, second = _class_of(a), _class_of(b)
-    if first is None or "__ne__" in vars(first):
+    if first is None or overrides(first, "__ne__") or _goes_first(a, b, "__eq__"):
         return None
     if _written(first, "__eq__"):
         return numbers.truth(frame, _answer(frame, calls.call_method(frame, a, "__eq__", [b]), first))
@@ -73,3 +147,52 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
             mine, theirs = (frame.atoms(attribute(frame, value, one.name)) for value in (a, b))
             result = numbers.both(result, frame.atom(numbers.equal(frame, mine, theirs)))
     return result
+
+
+OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
+    "pow": "pow", "matmul": "matmul", "bitand": "and", "bitor": "or", "bitxor": "xor", "lshift": "lshift",
+    "rshift": "rshift",
+}  # fmt: skip
+"""The names of operations, without underscores, as methods have them."""
+
+
+def operator_of(value: Value, method: str) -> FunctionType | None:
+    """The method of an instance's class for an operator; None where it has none that is written in Python."""
+    cls = getattr(value.type, "cls", None)
+    function = getattr(cls, method, None) if isinstance(cls, type) else None
+    return function if isinstance(function, FunctionType) else None
+
+
+def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
+    """An operation that the class of one of two values has a method for; None where neither has."""
+    from gendsl.compiler.front import calls, families
+
+    method = OPERATORS.get(name)
+    if method is None:
+        return None
+    if _goes_first(a, b, f"__r{method}__"):
+        raise frame.not_closed(f"{name} of instances of which one's class is derived from the other's")
+    for value, other, found in ((a, b, f"__{method}__"), (b, a, f"__r{method}__")):
+        function = operator_of(value, found)
+        if families.is_distribution(value) and function is getattr(Distribution, found, None):
+            return families.image(frame, found, value, other)
+        if function and not isinstance(other.type, Array):
+            return _given(frame, calls.call_method(frame, value, found, [other]), found)
+    return None
+
+
+def in_place(frame: Frame, name: str, old: Value, new: Value) -> Value | None:
+    """What a name stands for after `old += new` and the like; None where the class has no method for it."""
+    from gendsl.compiler.front import calls
+
+    method = f"__i{OPERATORS.get(name)}__"
+    if operator_of(old, method) is None:
+        return None
+    return _given(frame, calls.call_method(frame, old, method, [new]), method)
+
+
+def _given(frame: Frame, found: Value, method: str) -> Value:
+    if getattr(found.type, "value", None) is NotImplemented:
+        raise frame.not_closed(f"a {method} that is not implemented for what it is given")
+    return found

@@ -113,11 +113,15 @@ ELEMENTWISE: dict[Any, str] = {
 
 def truth(frame: Frame, value: Value) -> Expr:
     """Whether a value is true."""
+    from gendsl.compiler.front import instances
+
     value = frame.opened(value)
     match value.type:
         case Known(value=found):
             if isinstance(found, np.ndarray):
                 raise frame.not_closed("the truth of an array")
+            if instances.asks_python(value, "__bool__", "__len__"):
+                raise frame.not_closed(f"the truth of {describe(value.type)}")
             return Const(bool(found), "b")
         case _ if is_never(value):
             return hir.FALSE
@@ -223,27 +227,14 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return frame.switch(b, lambda one: arithmetic(frame, name, a, one))
     if is_number(a) and is_number(b):
         return of_numbers(frame, name, a, b)
-    from gendsl.compiler.front import arrays, calls, containers, families
+    from gendsl.compiler.front import arrays, containers, instances
 
-    method = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "matmul":
-    "__matmul__",
-              "pow": "__pow__", "mod": "__mod__", "floordiv": "__floordiv__"}.get(name)  # fmt: skip
-    for value, other, found in ((a, b, method), (b, a, method and method.replace("__", "__r", 1))):
-        function = found and _operator_of(value, found)
-        if families.is_distribution(value) and function is getattr(Distribution, str(found), None):
-            return families.image(frame, str(found), value, other)
-        if function and not isinstance(other.type, Array):
-            return calls.call_method(frame, value, str(found), [other])
+    found = instances.arithmetic(frame, name, a, b)
+    if found is not None:
+        return found
     if isinstance(a.type, Array) or isinstance(b.type, Array):
         return arrays.binary(frame, name, a, b)
     return containers.binary(frame, name, a, b)
-
-
-def _operator_of(value: Value, method: str) -> Any:
-    """The method of an instance's class for an operator; None where it has none that is written in Python."""
-    cls = getattr(value.type, "cls", None)
-    function = getattr(cls, method, None) if isinstance(cls, type) else None
-    return function if isinstance(function, FunctionType) else None
 
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
@@ -327,13 +318,13 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
 
         return arrays.unary(frame, type(operator_), a)
     if not is_number(a):
-        from gendsl.compiler.front import calls, families
+        from gendsl.compiler.front import calls, families, instances
 
         method = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(operator_)]
-        function = _operator_of(a, method)
-        if families.is_distribution(a) and function is getattr(Distribution, method, None):
+        found = instances.operator_of(a, method)
+        if families.is_distribution(a) and found is getattr(Distribution, method, None):
             return families.image(frame, method, a, NONE)
-        if function:
+        if found is not None:
             return calls.call_method(frame, a, method, [])
         raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
     kind = kind_of(a)
@@ -468,7 +459,11 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return hir.FALSE
+    from gendsl.compiler.front import instances
+
     if is_known(a) and is_known(b):
+        if any(instances.asks_python(one, "__eq__", "__ne__") for one in (a, b)):
+            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
         x, y = object_of(a), object_of(b)
         if any(isinstance(found, np.ndarray) for found in (x, y)):
             raise frame.not_closed("== of arrays")
@@ -507,17 +502,13 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         from gendsl.compiler.front import tables
 
         return tables.equal(frame, a, b)
-    from gendsl.compiler.front import instances
-
     told = instances.equal(frame, a, b)
     if told is not None:
         return told
     simple = (Known, Text, Tuple, List)
     if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
-        other = b if is_number(a) else a
-        cls = getattr(other.type, "cls", None)
-        if cls is not None and cls is not tuple and "__eq__" in getattr(cls, "__dict__", {}):
-            raise frame.not_closed(f"== of a {cls.__name__}")
+        if any(instances.asks_python(one, "__eq__") for one in (a, b)):
+            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
         if not is_number(a) and not is_number(b) and type(a.type) is type(b.type) and not is_known(a):
             raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
         return hir.FALSE

@@ -24,6 +24,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
+from gendsl.compiler.front.instances import check_access, check_missing
 from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.values import (
@@ -841,6 +842,7 @@ class Lowering:
         try:
             raw = inspect.getattr_static(found, name)
         except AttributeError:
+            check_missing(type(found), name)
             frame.fail(f"{type(found).__name__} has no attribute {name}")
             return NOTHING
         if isinstance(raw, (property, functools.cached_property)) and hasattr(type(found), name):
@@ -1028,6 +1030,7 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
     if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
         attributes = _attributes(value)
         if attributes is not None:
+            check_access(type(value))
             types = tuple(type_of(facts, (place, name), one) for name, one in attributes.items())
             return Tuple(types, type(value), tuple(attributes))
     raise NotClosed(f"a value of type {type(value).__name__}")

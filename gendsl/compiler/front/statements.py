@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, arrays, calls, choices, containers, sets, tables
+from gendsl.compiler.front import array_places, arrays, calls, choices, containers, instances, sets, tables
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import condition, expression
 from gendsl.compiler.front.frame import Frame, is_never
@@ -129,10 +129,12 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         if isinstance(old.type, Dict):
             if not isinstance(node.op, ast.BitOr) or not isinstance(new.type, Dict):
                 raise frame.not_closed("an operation in place on a dict", node)
+            tables.check_united(frame, old, new)
             tables.update(frame, node, old, new)
             return old
         frame.here = node
-        return binary(frame, node.op, old, new)
+        found = instances.in_place(frame, _BINARY[type(node.op)][0], old, new)
+        return binary(frame, node.op, old, new) if found is None else found
 
     match node.target:
         case ast.Name(id=name):

@@ -339,6 +339,22 @@ def copied(frame: Frame, value: Value, missing: Any = None) -> Value:
     return made
 
 
+def check_united(frame: Frame, a: Value, b: Value) -> None:
+    """Raise NotClosed for counters, of which it is the greater number that is kept."""
+    if Counter in (a.type.missing, b.type.missing):  # type: ignore[attr-defined]
+        raise frame.not_closed("`|` of counters")
+
+
+def united(frame: Frame, a: Value, b: Value) -> Value:
+    """`a | b` of two dicts."""
+    check_united(frame, a, b)
+    made = copied(frame, a, a.type.missing)  # type: ignore[attr-defined]
+    frame.unrolled += ("second",)
+    update(frame, frame.here, made, b)
+    frame.unrolled = frame.unrolled[:-1]
+    return made
+
+
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)` of two dicts."""
     from gendsl.compiler.front.loops import each

@@ -104,6 +104,12 @@ def attribute_of(value: Value, name: str) -> Value | None:
     return None
 
 
+def may_be_unset(value: Value) -> bool:
+    """Whether a variable or an attribute may have no value, as it is set in some cases only."""
+    kinds = value.type.alternatives if isinstance(value.type, Union) else (value.type,)
+    return known(UNSET).type in kinds
+
+
 def is_known(value: Value) -> bool:
     """Whether a value is an object known when the text is made."""
     return isinstance(value.type, Known)
