@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from gendsl import gen, normal, uniform_discrete
+from gendsl import factor, gen, iid, mixture, normal, poisson, supports, uniform_discrete
 from tests.compiler.closed_outcomes import outcome
 
 
@@ -333,3 +333,52 @@ def test_what_only_python_knows_is_refused(function, rng):
 
     told = outcome(program, (), rng=rng)
     assert told.startswith("refused: line"), told
+
+
+# --- families that are derived from those of gendsl ------------------------------------------------
+
+
+class Sharper(normal):
+    def logpdf(self, x):
+        return 2 * super().logpdf(x) + 0.5
+
+
+class Positive(normal):
+    support = supports.Positive()
+
+    def logpdf(self, x):
+        return -x * self.mean * self.mean
+
+    def sample(self, rng):
+        return abs(super().sample(rng))
+
+
+class Counted(poisson):
+    def logpdf(self, x):
+        return super().logpdf(x) - 0.1 * x
+
+
+class Wide(normal):
+    def __init__(self, mean):
+        super().__init__(mean, 2.0)
+
+
+FIXED = Sharper(1.0, 2.0)
+
+
+@gen
+def derived():
+    a = ~uniform_discrete(0, 3)
+    x = ~Sharper(a, 1.0)
+    y = ~Positive(a, 1.0)
+    c = ~Counted(a + 0.5)
+    w = ~Wide(c)
+    f = ~FIXED
+    z = ~mixture([0.5, 0.5], [Sharper(x, 1.0), normal(y, w * w + 1)])
+    u = ~iid(Sharper(z, 1.0), 2)
+    "t" @ ~factor(Sharper(a, 1.0).logpdf(f + u[0]))
+
+
+@pytest.mark.parametrize("rng", range(6))
+def test_the_density_of_a_derived_family_is_its_own(rng):
+    assert outcome(derived, (), rng=rng) == "equal"

@@ -72,6 +72,7 @@ from gendsl.compiler.types import (
     leaves,
     may_change,
 )
+from gendsl.distributions.base import CHECK, is_built_in
 from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
 from gendsl.distributions.support_texts import CONTAINS
@@ -823,6 +824,11 @@ def _is_super(node: ast.expr) -> bool:
     )
 
 
+def _is_text_of(member: Any, function: FunctionType) -> bool:
+    """Whether what a class has is a function, or what gendsl has put around that."""
+    return member is function or (hasattr(member, CHECK) and member.__wrapped__ is function)
+
+
 def _call_super(frame: Frame, node: ast.Call) -> Value:
     """`super().method(...)`; its `__init__` sets the attributes of the same object."""
     assert isinstance(node.func, ast.Attribute)
@@ -836,7 +842,7 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
         raise frame.not_closed("super() of a value that is no instance", node)
     after = None
     for base in cls.__mro__:
-        if any(member is function for member in base.__dict__.values()):
+        if any(_is_text_of(member, function) for member in vars(base).values()):
             after = base
         elif after is not None and node.func.attr in base.__dict__:
             method = base.__dict__[node.func.attr]
@@ -846,6 +852,10 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
     args, named = arguments(frame, node)
     if method is object.__init__:
         return NONE
+    if node.func.attr == "logpdf" and is_built_in(base) and len(args) == 1 and not named:
+        from gendsl.compiler.front import scores
+
+        return scores.of_base(frame, owner, cls.__mro__[cls.__mro__.index(after) + 1], args[0])
     if not isinstance(method, FunctionType):
         raise frame.not_closed(f"super().{node.func.attr}", node)
     if not isinstance(owner.type, Building):

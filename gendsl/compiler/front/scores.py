@@ -215,7 +215,8 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     cls = owner.type.cls
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
         return calls.inline_function(frame, cls.at, [owner, value])
-    logpdf = _unwrapped(cls.at if issubclass(cls, ScalarFamily) else cls.logpdf)
+    by_number = issubclass(cls, ScalarFamily) and is_built_in(_owner_of(cls, "logpdf"))
+    logpdf = _unwrapped(cls.at if by_number else cls.logpdf)
 
     def inside() -> Value:
         return calls.call_function(frame, logpdf, [owner, value], {})
@@ -225,6 +226,25 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     support = support_of(frame, owner)
     test = test_of(calls.call_method(frame, support, "contains", [value]))
     return frame.branch(test, inside, lambda: known(float("-inf")))
+
+
+def _owner_of(cls: type, name: str) -> type:
+    """The class that an attribute of a class is from."""
+    return next(base for base in cls.__mro__ if name in vars(base))
+
+
+def of_base(frame: Frame, owner: Value, base: type, x: Value) -> Value:
+    """`super().logpdf(x)` of a family of the user's, where that is of a family of this package."""
+    assert isinstance(owner.type, Tuple)
+    if not issubclass(base, ScalarFamily) or not is_built_in(base):
+        raise frame.not_closed(f"super().logpdf of {base.__name__}")
+    from gendsl.compiler.front.values import attribute_of, make_tuple
+
+    names = tuple(base.parameters)
+    found = [attribute_of(owner, name) for name in names]
+    if None in found:
+        raise frame.not_closed(f"super().logpdf of {base.__name__} without all of its parameters")
+    return scored(frame, make_tuple(found, base, names), x)  # type: ignore[arg-type]
 
 
 def _unwrapped(function: Any) -> FunctionType:
