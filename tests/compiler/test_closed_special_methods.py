@@ -343,6 +343,21 @@ class Sharper(normal):
         return 2 * super().logpdf(x) + 0.5
 
 
+class Bonus:
+    def bonus(self, x):
+        return 0.1 * x
+
+
+class Sharpest(Bonus, Sharper):
+    def logpdf(self, x):
+        return 3 * super().logpdf(x) + self.bonus(x)
+
+
+class Mixed(Bonus, normal):
+    def logpdf(self, x):
+        return super().logpdf(x) + self.bonus(x)
+
+
 class Positive(normal):
     support = supports.Positive()
 
@@ -374,6 +389,8 @@ def derived():
     c = ~Counted(a + 0.5)
     w = ~Wide(c)
     f = ~FIXED
+    s = ~Sharpest(f, 1.0)
+    m = ~Mixed(s, 1.0)
     z = ~mixture([0.5, 0.5], [Sharper(x, 1.0), normal(y, w * w + 1)])
     u = ~iid(Sharper(z, 1.0), 2)
     "t" @ ~factor(Sharper(a, 1.0).logpdf(f + u[0]))

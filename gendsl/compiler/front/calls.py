@@ -855,7 +855,9 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
     if node.func.attr == "logpdf" and is_built_in(base) and len(args) == 1 and not named:
         from gendsl.compiler.front import scores
 
-        return scores.of_base(frame, owner, cls.__mro__[cls.__mro__.index(after) + 1], args[0])
+        behind = cls.__mro__[cls.__mro__.index(after) + 1 :]
+        return scores.of_base(frame, owner, next(filter(is_built_in, behind)), args[0])
+    method = method.__wrapped__ if hasattr(method, CHECK) else method  # its own support is looked at anyway
     if not isinstance(method, FunctionType):
         raise frame.not_closed(f"super().{node.func.attr}", node)
     if not isinstance(owner.type, Building):
