@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
+from gendsl.compiler.disjoint import is_disjoint
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.emit import render_pieces
 from gendsl.compiler.fence import check_syntax
@@ -108,6 +109,11 @@ class Compiled:
     def _never_asks(self, called: Compiled) -> bool:
         program = called.program
         return not any(code.asks for code in program.codes) and (called is self or program.opaque is None)
+
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether no two choices or calls can have one address, in this body and in each that it calls."""
+        return _all_called(self, lambda c: c.program.opaque is None and is_disjoint(c.program), set())
 
     @cached_property
     def loopless(self) -> bool:

@@ -16,6 +16,7 @@ from gendsl.errors import EnumerationError, ValueTypeError, ZeroProbabilityError
 from gendsl.interface import Choices
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import Record, as_given, as_score
 
 
@@ -107,7 +108,7 @@ def enumerate_posterior(
         execution = _Enumerate(Constraints(given), ways)
         try:
             model._trace(execution, args)
-        except _Impossible:
+        except ZeroProbability:  # an observation is impossible, or all values of a choice are
             pass
         else:
             execution.observations.check_used(execution.records, "observations")
@@ -149,10 +150,6 @@ class _Way:
         return True
 
 
-class _Impossible(BaseException):
-    """Ends a run in which an observation has probability zero, or no value of a choice is possible."""
-
-
 class _Enumerate(Execution):
     """A run that takes the values of the ways so far, and the first value of every choice after them."""
 
@@ -162,18 +159,21 @@ class _Enumerate(Execution):
         self.ways = ways
         self.depth = 0
 
+    def afresh(self, rng: Any) -> _Enumerate:
+        return _Enumerate(self.observations, self.ways)
+
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.observations.lookup(path)
         if value is not MISSING:
             value = as_given(value, distribution)
             score = _score(distribution, value)
             if score == -math.inf:
-                raise self.fail(_Impossible())
+                raise self.fail(ZeroProbability(path, distribution, value))
             return distribution, value, score
         if self.depth == len(self.ways):
             values = [v for v in _values(distribution, path) if _score(distribution, v) > -math.inf]
             if not values:
-                raise self.fail(_Impossible())
+                raise self.fail(ZeroProbability(path, distribution, value))
             self.ways.append(_Way(path, values))
         value = as_given(self.ways[self.depth].value, distribution)
         self.depth += 1

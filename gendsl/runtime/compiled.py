@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.address import Path, as_path, format_address
+from gendsl.address import Path, as_path
 from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.compiler.ir import RETVAL, SCORE
 from gendsl.distributions import Distribution
-from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError
+from gendsl.errors import NaNError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private, separate
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH
+from gendsl.runtime.failures import beginning, by_reference
 from gendsl.runtime.groups import fitted
 from gendsl.runtime.guards import edit_or_whole
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.link import Linked
 from gendsl.runtime.local import MOST, LocalDensity, LocalRedraw, edited, local_density, redrawn
 from gendsl.runtime.lookup import record_at
+from gendsl.runtime.namespaces import check_new
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import REMEMBERED, Record, detached, factors, is_factor, without_factors
@@ -94,6 +97,22 @@ class CompiledTrace(ReferenceTrace):
         once: bool = False,
     ) -> CompiledTrace:
         """The trace that a run of the program leaves; `once` if it won't be edited."""
+        begun = beginning(gen_fn.compiled, execution)
+        try:
+            return cls._started(gen_fn, linked, execution, args, once)
+        except (Exception, ZeroProbability) as error:
+            again, failure = by_reference(error, execution, begun), error
+            if again is None:
+                raise
+        again.run(gen_fn.called_with(args))
+        at_definition(gen_fn, again.finish)
+        raise failure
+
+    @classmethod
+    def _started(
+        cls, gen_fn: GenFunction, linked: Linked, execution: Any, args: tuple[Any, ...], once: bool
+    ) -> CompiledTrace:
+        """The trace that the blocks of the body leave."""
         execution.function = gen_fn
         execution.seen = None if linked.disjoint else set()
         execution.called = set()
@@ -109,7 +128,6 @@ class CompiledTrace(ReferenceTrace):
         if len(records) < REMEMBERED and not execution.partial:
             trace._records = records  # all of them
             trace._count = len(records)
-
         if execution.seen is not None or score != score:
 
             def finish() -> None:
@@ -131,29 +149,6 @@ class CompiledTrace(ReferenceTrace):
                     address=path,
                     fix="a logpdf must return -inf outside its support; check the parameters",
                 )
-
-    def check_addresses(self, paths: Iterable[Path]) -> None:
-        """Raise if one of some choices has an address that another has, or that is a namespace.
-
-        Raises:
-            DuplicateAddressError, AddressConflictError
-        """
-        body, frames = self._called.linked.body, (self._called.frame,)
-        for path in paths:
-            count = 0
-            for found, record in body.find(frames, path, 0, True):
-                count += found == path and record[0] is not None
-                if len(found) > len(path) or (found == path and record[0] is None):
-                    raise _conflict(path)
-            if count > 1:
-                raise DuplicateAddressError(
-                    "two choices at one address",
-                    address=path,
-                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
-                )
-            for size in range(1, len(path)):
-                if any(r[0] is not None for _, r in body.find(frames, path[:size], 0, False)):
-                    raise _conflict(path[:size])
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -225,6 +220,18 @@ class CompiledTrace(ReferenceTrace):
 
     def _edited(self, execution: Any, args: tuple[Any, ...] | None, touched: Any) -> ReferenceTrace:
         """The trace after an edit."""
+        begun = beginning(self.gen_fn.compiled, execution)
+        try:
+            return self._updated(execution, args, touched)
+        except (Exception, ZeroProbability) as error:
+            again, failure = by_reference(error, execution, begun, self), error
+            if again is None:
+                raise
+        self.rerun(again, args)
+        raise failure
+
+    def _updated(self, execution: Any, args: tuple[Any, ...] | None, touched: Any) -> ReferenceTrace:
+        """The trace after an edit that looks at what changes alone."""
         called = self._called
         request = None
         if args is not None:
@@ -255,7 +262,7 @@ class CompiledTrace(ReferenceTrace):
         if self._structure is not None:
             trace._structure = self._structure.after(execution.made, execution.gone)
         if execution.crowded or score != score:
-            at_definition(self.gen_fn, lambda: trace.settle(execution.made))
+            at_definition(self.gen_fn, lambda: trace.settle(execution.made, execution.called))
         if self._count >= 0:
             trace._count = self._count + execution.added - len(execution.gone)
         trace._shape, is_new = self._shape, execution.news
@@ -298,9 +305,9 @@ class CompiledTrace(ReferenceTrace):
             watch.keep(self, shape=self._shape)
         return self
 
-    def settle(self, made: Iterable[Path]) -> None:
-        """Raise if one of the choices just made has an address of another's, or the score is NaN."""
-        self.check_addresses(made)
+    def settle(self, made: Iterable[Path], called: Iterable[Path]) -> None:
+        """Raise if one of the choices and calls just made has another's address, or the score is NaN."""
+        check_new(self._called.linked.body, self._called.frame, made, called)
         self.check_score()
 
     def _weight(self, execution: Any, trace: ReferenceTrace) -> float:
@@ -480,14 +487,6 @@ class CompiledTrace(ReferenceTrace):
             if not there and not skip_absent:
                 super().check_selection(selection)  # says what is wrong with it
                 return
-
-
-def _conflict(path: Path) -> AddressConflictError:
-    return AddressConflictError(
-        "an address is both a choice and a namespace of other choices",
-        address=path,
-        fix=f"rename one of them, for instance the choice to {format_address((*path, 'value'))}",
-    )
 
 
 def _rebuilt(

@@ -24,7 +24,6 @@ from gendsl.distributions.arrays import brief
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
     EXECUTION,
-    DuplicateAddressError,
     MissingAddressError,
     MissingChoiceError,
     NaNError,
@@ -34,7 +33,7 @@ from gendsl.errors import (
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
-from gendsl.runtime.namespaces import check_namespaces
+from gendsl.runtime.namespaces import check_namespaces, duplicate
 from gendsl.runtime.other_programs import run_other
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
@@ -83,15 +82,6 @@ def inverted(thing: Any) -> Any:
         ) from error
 
 
-def duplicate(what: str, path: Path) -> DuplicateAddressError:
-    """The error for two choices, or two calls, at one address."""
-    if what == "calls":
-        fix = "give each call its own address"
-    else:
-        fix = "give each its own address; in a loop, put the index into it: ('x', i)"
-    return DuplicateAddressError(f"two {what} at one address", address=path, fix=fix)
-
-
 class Execution:
     """One run of a body. Subclasses say where the value of a choice comes from.
 
@@ -116,6 +106,7 @@ class Execution:
             is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far; None where they aren't
             looked at, as where no two of its choices can have one.
+        unfinished: in a compiled body, the choices of an opaque part that has failed.
     """
 
     partial = False
@@ -129,6 +120,7 @@ class Execution:
     frames: Any = None
     seen: set[Path] | None = None
     called: set[Path]
+    unfinished: Mapping[Path, Any] = MappingProxyType({})
     prefix: Path = ()
     proposes = False
     score = 0.0
@@ -231,6 +223,10 @@ class Execution:
 
     # --- what subclasses define -------------------------------------------------------------------
 
+    def afresh(self, rng: Any) -> Execution | None:
+        """The same operation, not begun, with a generator; None where its values can't be had again."""
+        return None
+
     def choose(self, path: Path, distribution: Distribution) -> Record:
         """The record of a choice at a path: where its value comes from is what executions differ in."""
         raise TypeError(f"{type(self).__name__} must define choose")
@@ -240,8 +236,7 @@ class Execution:
     def _other(self, address: Any, thing: Any, sugar: bool | str) -> Any:
         if type(thing) is CallRequest:
             path = self.prefix + as_path(address)
-            if path in self.calls:
-                raise self.fail(duplicate("calls", path))
+            self.note_call(path)
             outer, self.prefix = self.prefix, path
             try:
                 value = self.run(thing)
@@ -260,6 +255,11 @@ class Execution:
             return self.at(address, distribution)
         left = {address} if sugar == "braces" else address
         return inverted(thing) if sugar is True else left @ inverted(thing)
+
+    def note_call(self, path: Path) -> None:
+        """Note that a traced call is about to be made at a path; raise if there has been one."""
+        if path in self.calls:
+            raise self.fail(duplicate("calls", path))
 
     def run(self, request: CallRequest) -> Any:
         """Run the body of a requested call in this execution and return its value."""
@@ -299,8 +299,8 @@ class Execution:
         if self.seen is None:
             self.seen = set()  # what was made before can't have addresses of what comes now
 
-    def see(self, records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
-        """Note the addresses of choices and calls of an opaque part of a compiled body.
+    def see(self, records: Mapping[Path, Any]) -> None:
+        """Note the addresses of the choices of an opaque part of a compiled body.
 
         Raises:
             DuplicateAddressError: one of them was there before.
@@ -309,7 +309,6 @@ class Execution:
             if path in self.seen:  # type: ignore[operator]
                 raise duplicate("choices", path)
             self.seen.add(path)  # type: ignore[union-attr]
-        self.called.update(calls)
 
     def fail(self, error: _Error) -> _Error:
         """An error to raise that ends the operation, even if an `except` in the body catches it."""
@@ -392,6 +391,9 @@ class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
             return self.keep(path, (thing, value, score))
         return self.keep(path, drawn(thing, value))
 
+    def afresh(self, rng: Any) -> Simulate:
+        return Simulate(rng)
+
     def choose(self, path: Path, distribution: Distribution) -> Record:
         return made_of_factor(self, path, distribution) or draw(distribution, self.rng)
 
@@ -416,6 +418,9 @@ class Generate(Execution):
         self.weight = 0.0
         self.observed: dict[Path, None] = {}
         self.observed_columns: list[Any] = []
+
+    def afresh(self, rng: Any) -> Generate:
+        return type(self)(self.observations, self.init, rng)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.observations.lookup(path)
@@ -448,6 +453,9 @@ class Assess(Execution, makers=Makers(GIVEN)):
         self.given = given
         self.values = given if isinstance(given, dict) else None
         self.stop_at_zero = stop_at_zero
+
+    def afresh(self, rng: Any) -> Assess:
+        return Assess(self.given, stop_at_zero=self.stop_at_zero)
 
     def lookup(self, path: Path) -> Any:
         """The value given at a path, or MISSING."""

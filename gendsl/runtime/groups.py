@@ -8,13 +8,14 @@ that change their form. Only traces have such forms, not what they call.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gendsl.address import Path
 from gendsl.compiler.groups import Member
 from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
 from gendsl.compiler.light import ENTRIES, entries
@@ -43,8 +44,8 @@ Group = tuple[int, int]
 class RegenerateWithin(Whole, makers=Makers(REGENERATED_WITHIN)):
     """Regeneration of a group as a whole: its addresses are no other block's, and none is above another."""
 
-    def __init__(self, outer: RegenerateEdit, old: Records) -> None:
-        super().__init__(outer, old)
+    def __init__(self, outer: RegenerateEdit, old: Records, old_calls: Container[Path]) -> None:
+        super().__init__(outer, old, old_calls)
         self.selection = outer.selection
 
     def close(self) -> None:
@@ -85,10 +86,10 @@ class GroupBlock(RegionBlock):
         """Find out where its readers, among the blocks of the body, only ask whether a value has changed."""
         self.whole_only = {slot for slot in self.defs if all(_reads_whole(block, slot) for block in blocks)}
 
-    def whole(self, execution: Any, old: Records) -> Whole:
+    def whole(self, execution: Any, old: Records, old_calls: Container[Path]) -> Whole:
         if type(execution) is RegenerateEdit:
-            return RegenerateWithin(execution, old)
-        return super().whole(execution, old)
+            return RegenerateWithin(execution, old, old_calls)
+        return super().whole(execution, old, old_calls)
 
     def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
         if touched is None and not self.runner.is_dirty(new, changes):
@@ -100,7 +101,8 @@ class GroupBlock(RegionBlock):
         if type(execution) is UpdateEdit and execution.rng is None and execution.values is not None:
             values = self._executed_again(execution, new)
         if values is None:
-            whole = self.whole(execution, frame[self.state][0])
+            records, calls, _ = frame[self.state]
+            whole = self.whole(execution, records, calls)
             values = self.runner.call(*new, __gendsl__=whole)
             whole.close()
             frame[self.state] = whole.records, whole.calls, whole.score

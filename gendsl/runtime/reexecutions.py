@@ -70,6 +70,9 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.added = 0
         self.remade: list[Path] = []
 
+    def afresh(self, rng: Any) -> Update:
+        return Update(self.old, self.given, rng, stop_at_zero=self.stop_at_zero)
+
     def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
         if number is None:
@@ -186,6 +189,9 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
         self.stop_at_zero = stop_at_zero
         self.weight = 0.0
         self.added = 0
+
+    def afresh(self, rng: Any) -> Regenerate:
+        return Regenerate(self.old, self.selection, rng, stop_at_zero=self.stop_at_zero)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         before = self.old.get(path)

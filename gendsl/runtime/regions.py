@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from gendsl.address import Path
@@ -13,7 +13,7 @@ from gendsl.interface import CallRequest
 from gendsl.runtime.blocks import NOTHING, Block, Later, Touched
 from gendsl.runtime.change import UNSET, difference
 from gendsl.runtime.executions import Closed, Execution
-from gendsl.runtime.namespaces import check_namespaces
+from gendsl.runtime.namespaces import check_namespaces, duplicate
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
 from gendsl.runtime.records import REMEMBERED, Record, Records
 
@@ -52,13 +52,14 @@ class Whole(Execution):
 
     Args:
         outer: the operation that is running, which says where values come from.
-        old: the choices that it made last time.
+        old, old_calls: the choices and calls that it made last time.
     """
 
-    def __init__(self, outer: Any, old: Records) -> None:
+    def __init__(self, outer: Any, old: Records, old_calls: Container[Path]) -> None:
         super().__init__()
         self.outer = outer
         self.old = old
+        self.old_calls = old_calls
         self.prefix = outer.prefix
         self.function = outer.function
 
@@ -67,6 +68,13 @@ class Whole(Execution):
         if before is None:
             return self.outer.choose(path, distribution)  # type: ignore[no-any-return]
         return self.outer.revisit(path, distribution, before)  # type: ignore[no-any-return]
+
+    def note_call(self, path: Path) -> None:
+        super().note_call(path)
+        if path not in self.old_calls:
+            if path in self.outer.called:
+                raise self.fail(duplicate("calls", path))
+            self.outer.called.add(path)
 
     def close(self) -> None:
         """Report what is no longer made; raise an error that the body caught."""
@@ -87,25 +95,31 @@ class Whole(Execution):
                 break
             outer.records[path] = record
         if outer.seen is not None:
-            outer.see(self.records, self.calls)
+            outer.see(self.records)
         self.__class__ = Closed  # type: ignore[assignment]
 
 
 def run_opaque(execution: Any, request: CallRequest) -> tuple[Called, float]:
     """Run a program whose body is opaque; what was called, and its score."""
-    return _run(execution, request, {})
+    return _run(execution, request, {}, ())
 
 
 def rerun_opaque(execution: Any, called: Called, request: CallRequest | None) -> tuple[Called, float, Any]:
     """Run such a program again; what was called, its score, and how its value changed."""
-    updated, score = _run(execution, request or called.request, called.records)
+    updated, score = _run(execution, request or called.request, called.records, called.calls)
     return updated, score, difference(called.retval, updated.retval)
 
 
-def _run(execution: Any, request: CallRequest, old: Records) -> tuple[Called, float]:
-    whole = Whole(execution, old)
-    retval = whole.run(request)
-    whole.close()
+def _run(
+    execution: Any, request: CallRequest, old: Records, old_calls: Container[Path]
+) -> tuple[Called, float]:
+    whole = Whole(execution, old, old_calls)
+    try:
+        retval = whole.run(request)
+        whole.close()
+    except BaseException:
+        execution.unfinished = whole.records
+        raise
     return Called(request, None, [], whole.records, whole.calls, retval), whole.score
 
 
@@ -129,25 +143,32 @@ class RegionBlock(Block):
         self.locate = locate
         self.uses = runner.reads
 
-    def whole(self, execution: Any, old: Records) -> Whole:
+    def whole(self, execution: Any, old: Records, old_calls: Container[Path]) -> Whole:
         """The execution of the statements within another."""
-        return Whole(execution, old)
+        return Whole(execution, old, old_calls)
 
-    def _execute(self, execution: Any, frames: Frames, old: Records) -> tuple[Any, ...]:
-        whole = self.whole(execution, old)
-        values: tuple[Any, ...] = self.runner.call(*frames, __gendsl__=whole)
-        whole.close()
+    def _execute(
+        self, execution: Any, frames: Frames, old: Records, old_calls: Container[Path]
+    ) -> tuple[Any, ...]:
+        whole = self.whole(execution, old, old_calls)
+        try:
+            values: tuple[Any, ...] = self.runner.call(*frames, __gendsl__=whole)
+            whole.close()
+        except BaseException:
+            execution.unfinished = whole.records
+            raise
         frames[-1][self.state] = whole.records, whole.calls, whole.score
         return values
 
     def run(self, execution: Any, frames: Frames) -> None:
-        for slot, value in zip(self.defs, self._execute(execution, frames, {}), strict=True):
+        for slot, value in zip(self.defs, self._execute(execution, frames, {}, ()), strict=True):
             frames[-1][slot] = value
 
     def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
         frame = new[-1]
         mask = 0
-        values = self._execute(execution, new, frame[self.state][0])
+        records, calls, _ = frame[self.state]
+        values = self._execute(execution, new, records, calls)
         for slot, value in zip(self.defs, values, strict=True):
             change = difference(frame[slot], value)
             if change is not None:

@@ -19,8 +19,9 @@ from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import fused
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
-from gendsl.runtime.executions import duplicate, inverted
+from gendsl.runtime.executions import inverted
 from gendsl.runtime.guards import unchanged_by
+from gendsl.runtime.namespaces import duplicate
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.records import REMEMBERED, detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
