@@ -1,5 +1,7 @@
 """Closed programs as text: NumPy's scalars, whose operations do not all mean what Python's mean."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -226,3 +228,19 @@ def compared_with_none(n):
 
 def test_a_truth_value_is_not_none():
     assert outcome(compared_with_none, (3,)) == "equal"
+
+
+@gen
+def zeros():
+    a = ~bernoulli(0.5)
+    first = 0.0 if a else -0.0
+    second = -0.0
+    if a:
+        second = 0.0
+    ("x", 0) @ ~normal(math.atan2(first, -1.0) + 10 * math.copysign(1.0, second), 1)
+    ("x", 1) @ ~normal(math.copysign(1.0, min(0.0, -0.0)) + 10 * math.copysign(1.0, max(-0.0, 0.0)), 1)
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_a_zero_keeps_its_sign(rng):
+    assert outcome(zeros, (), rng=rng) == "equal"

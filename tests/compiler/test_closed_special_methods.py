@@ -3,6 +3,7 @@
 # ruff: noqa: E711, SIM300 (in the ways of users)
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
@@ -117,6 +118,30 @@ def attributes():
     ("y", 1) @ ~normal(rate.rate + 100 * rate.changes, 1)
 
 
+class Weighed(NamedTuple):
+    n: int
+    weight: int = 2
+
+    def __bool__(self):
+        return self.n > 1
+
+    def __gt__(self, other):
+        return self.weight > other.weight
+
+
+class Moved(Weighed):
+    def __new__(cls, n):
+        return super().__new__(cls, n + 5)
+
+
+@gen
+def named_tuples():
+    a = ~uniform_discrete(0, 3)
+    b = ~uniform_discrete(-2, 2)
+    ("y", 0) @ ~normal((1 if Weighed(a) else 2) + 10 * (not Weighed(b)), 1)
+    ("y", 1) @ ~normal(any([Weighed(a), Weighed(b)]) + (Weighed(a, b).n or 7), 1)
+
+
 @gen
 def united():
     a = ~uniform_discrete(0, 3)
@@ -131,7 +156,7 @@ def united():
     ("y", 1) @ ~normal(len(first) + 10 * len(second) + 100 * len(third) + 1000 * len(counted), 1)
 
 
-@pytest.mark.parametrize("program", [operators, attributes, united])
+@pytest.mark.parametrize("program", [operators, attributes, named_tuples, united])
 @pytest.mark.parametrize("rng", range(10))
 def test_what_is_understood(program, rng):
     assert outcome(program, (), rng=rng) == "equal"
@@ -316,12 +341,24 @@ def counters_united(a):
     return found[1]
 
 
+def heavier(a):
+    return Weighed(1, a) > Weighed(2, 1)
+
+
+def heaviest(a):
+    return max(Weighed(1, a), Weighed(2, 1)).n
+
+
+def moved(a):
+    return Moved(a).n
+
+
 @pytest.mark.parametrize(
     "function",
     [
         looked_up, doubled, missing, missing_of_a_constant, described, set_by_a_property, unequal,
         equal_to_derived, none_equal, added_to_derived, made_anew, equal_to_a_constant, constant_equal,
-        true_constant, may_have, counters_united,
+        true_constant, may_have, counters_united, heavier, heaviest, moved,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("rng", range(4))

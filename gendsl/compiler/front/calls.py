@@ -543,6 +543,10 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
         frame.fail_unless(test_of(compared(frame, "lt", *args)), "an interval without an inside")
         return make_tuple(args, cls, ("low", "high"))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        owner = next(base for base in cls.__mro__ if "__new__" in vars(base))
+        if "_fields" not in vars(owner) or instances.overrides(cls, "__init__"):
+            raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
+        instances.check_access(cls)
         return _named_tuple(frame, cls, args, named)
     if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
         raise frame.not_closed(f"an instance of {cls.__name__}")

@@ -44,7 +44,7 @@ def _is_librarys(function: FunctionType) -> bool:
 
 def check_access(cls: Any) -> None:
     """Raise NotClosed for a class whose instances don't have the attributes that they were given."""
-    if overrides(cls, "__getattribute__"):
+    if isinstance(getattr(cls, "__getattribute__", None), FunctionType):
         raise NotClosed(f"an instance of {cls.__name__}, which has a __getattribute__ of its own")
 
 

@@ -126,7 +126,7 @@ def truth(frame: Frame, value: Value) -> Expr:
         case _ if is_never(value):
             return hir.FALSE
         case Tuple(items, cls):
-            if cls is not tuple and not (isinstance(cls, type) and issubclass(cls, tuple)):
+            if not is_plain_tuple(value.type):
                 return _truth_of_instance(frame, value, cls)
             return Const(bool(items), "b")
         case List() | Dict() | Set():
@@ -392,17 +392,20 @@ def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
     return _ordered(frame, name, a, b)
 
 
-_OF_TUPLES = ("__len__", "__iter__", "__getitem__", "__contains__", "__add__", "__mul__", "__eq__", "__lt__")
+_OF_TUPLES = (
+    "__len__", "__iter__", "__getitem__", "__contains__", "__add__", "__mul__", "__rmul__", "__bool__",
+    "__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+)  # fmt: skip
 
 
 def is_plain_tuple(type: Type) -> bool:
     """Whether values of a type are tuples, or of a class of tuples that does with items what tuples do."""
-    if isinstance(type, Known):
-        return isinstance(type.value, tuple)
-    if not isinstance(type, Tuple) or not isinstance(type.cls, type_of_tuples):
+    cls = type_of_tuples(type.value) if isinstance(type, Known) else getattr(type, "cls", None)
+    if not isinstance(type, (Known, Tuple)) or not isinstance(cls, type_of_tuples):
         return False
-    return issubclass(type.cls, tuple) and all(
-        getattr(type.cls, name) is getattr(tuple, name) for name in _OF_TUPLES
+    return cls is tuple or (
+        issubclass(cls, tuple)
+        and all(getattr(cls, name, None) is getattr(tuple, name, None) for name in _OF_TUPLES)
     )
 
 

@@ -161,6 +161,10 @@ def as_kind(leaf: Expr, kind: str) -> Expr:
     return Op({"f": "float", "i": "int", "b": "bool"}[kind], (leaf,), kind)
 
 
+_MINUS_ZERO = Op("neg", (Const(0.0, "f"),), "f")
+"""As a constant it would be equal to 0.0, and one of two alternatives that are equal is left out."""
+
+
 def number_leaf(value: Value, kind: str | None = None) -> Expr:
     """The leaf of a number, as one of the given kind."""
     match value.type:
@@ -175,7 +179,7 @@ def number_leaf(value: Value, kind: str | None = None) -> Expr:
                 raise NotClosed(f"the integer {found} needs more than 64 bits")
             leaf = Const(found, "i")
         case Known(value=float() as found):
-            leaf = Const(found, "f")
+            leaf = _MINUS_ZERO if str(found) == "-0.0" else Const(found, "f")
         case _:
             raise NotClosed(f"a number is needed, not {describe(value.type)}")
     return leaf if kind is None else as_kind(leaf, kind)
