@@ -13,8 +13,7 @@ from gendsl.compiler.chain_state import ChainState
 from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.key_paths import EMPTY
-from gendsl.compiler.native_layout import is_auxiliary
-from gendsl.compiler.types import Number
+from gendsl.compiler.recorded_draws import numbered_below
 
 
 def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
@@ -64,15 +63,8 @@ def choice_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any]
 
 def _array_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
     """What reads the choices that are numbered below an address, as an array."""
-    size = len(path)
-    found = [one for one in state.templates if not is_auxiliary(one) and one.parts[:size] == path]
-    if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, Number):
-        return None
-    (template,) = found
-    if (
-        any(part is not None for part in template.parts[size:])
-        or template.rank != len(template.parts) - size
-    ):
+    template = numbered_below(state.templates, path)
+    if template is None:
         return None
 
     def read() -> Any:

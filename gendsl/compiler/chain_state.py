@@ -57,8 +57,10 @@ class ChainState(ABC):
             another share them.
         why_zero: why it was, in words, for each of them.
         kept: the lists of warm-ups that steps change, by the numbers of these.
+        recorded: what draws are recorded by, while they are; see `recorded_draws`.
         waits: whether the next step is one of a kernel that is not compiled, which is to be made before it
             goes on.
+        is_stopped: whether it was stopped after as many steps as it was told.
     """
 
     form: ClassVar[str]
@@ -75,7 +77,8 @@ class ChainState(ABC):
         self.why_zero: list[str] = []
         self.kept: dict[int, list[Any]] = {}
         self.origin: Any = None
-        self.waits = False
+        self.recorded: Any = None
+        self.waits = self.is_stopped = False
 
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
         """Start a chain: nothing of it has been counted yet."""
@@ -173,12 +176,14 @@ class ChainState(ABC):
                 self.origin = self._snapshot()
             start, before = self.origin, (int(words[Word.STEPS]), int(words[Word.SWEEPS]))
             words[Word.STEP_LIMIT], words[Word.LAST_STEP] = limit, last
+            if self.recorded is not None:
+                self.recorded.go_on()
             try:
                 status = self._call()
             except BaseException:  # an interrupt in the middle of a step
                 self._again(start, *before)
                 raise
-            self.waits = status == WAITING
+            self.waits, self.is_stopped = status == WAITING, status == STOPPED
             if words[Word.ZERO_COUNT] > self.told_zeros:
                 self._before_zero(start)
                 return FailedText(0, FIRST_ZERO)
@@ -204,7 +209,7 @@ class ChainState(ABC):
         """
         words = self.words
         self._restore(start)
-        words[Word.LAST_STEP], words[Word.SWEEPS] = NO_LIMIT, _MANY
+        words[Word.LAST_STEP], words[Word.SWEEPS], words[Word.RECORDED] = NO_LIMIT, _MANY, 0
         for limit in range(min(int(start.words[Word.STEPS]) + 1, steps), steps + 1):
             words[Word.STEP_LIMIT] = limit
             if self._call() != STOPPED:

@@ -115,6 +115,17 @@ class Word(IntEnum):
     step that was the first, the sweeps that were left then)."""
     ZERO_COUNT = auto()
     ZERO_ROOM = auto()
+    RECORDED = auto()
+    """The pointer to what is recorded of a draw, or 0 where nothing is; see `native_records`."""
+    ROWS = auto()
+    """The pointer to the rows that are recorded, one for each draw."""
+    ROW_COUNT = auto()
+    SWEEPS_A_DRAW = auto()
+    SWEEPS_TO_DRAW = auto()
+    """How many times the whole schedule is run for each draw, and is still to be run for the next."""
+    SEEN = auto()
+    """The pointer to bytes that say of which numbers of choices steps were looked at."""
+    SEEN_SIZE = auto()
     FIRST = auto()
     """The first word that depends on the program."""
 

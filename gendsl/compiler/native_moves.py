@@ -17,7 +17,7 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
-from gendsl.compiler.native_tally import NativeTally
+from gendsl.compiler.native_records import NativeRecords
 from gendsl.compiler.state import CANCEL, CLOSE
 
 TINY = 10
@@ -36,7 +36,7 @@ RESULTS: dict[str, list[Kind]] = {
     "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
     "node": ["i"], "tell": ["i"], "tell_unread": [], "tally": [],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
-    "keep_arrays": [],
+    "keep_arrays": [], "record": ["i"],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
@@ -50,7 +50,7 @@ ARGUMENTS: dict[str, list[Kind]] = {
 }  # fmt: skip
 
 
-class NativeMoves(NativeTally):
+class NativeMoves(NativeRecords):
     """Prints the operations."""
 
     # --- the operations -----------------------------------------------------------------------------

@@ -271,12 +271,12 @@ class NativeState(ChainState):
         return [_from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
 
     def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
-        place = self._place(template, indices)
+        place = self.place_of(template, indices)
         node = 0 if place is None else int(self.columns[template.number][0][place])
         return node - 1 if node else None
 
     def value_of(self, template: Template, indices: tuple[int, ...]) -> Any:
-        place = self._place(template, indices)
+        place = self.place_of(template, indices)
         stamps = self.stamps[template.number][self.row(template, self.words)]
         if place is None or stamps[place] != self.words[Word.CURRENT]:
             return None
@@ -288,7 +288,7 @@ class NativeState(ChainState):
         values = _typed(self.columns[template.number][0][places], kind)
         return (np.unravel_index(places, capacity) if capacity else ()), values
 
-    def _place(self, template: Template, indices: tuple[int, ...]) -> int | None:
+    def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         """Where a choice lies; None if there is no room for it."""
         place = 0
         for axis, (index, capacity) in enumerate(

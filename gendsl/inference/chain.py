@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from gendsl.compiler import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
@@ -34,6 +35,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.verify import Schedule, accounted
 
 if TYPE_CHECKING:
+    from gendsl.compiler.recorded_draws import Draws
     from gendsl.inference.machine import Machine
 
 REPORT_EVERY = 0.1
@@ -346,10 +348,21 @@ class _Steps:
             machine.load(chain.last)
         step, now = first, started
         reason = None
+        recorded = machine.recorded(plan.recorders) if drawing else None
         try:
             while step < last and reason is None:
                 at_once = min(plan.thin - (step - plan.warmup) % plan.thin if drawing else last, last - step)
-                if machine.is_due(now):
+                is_due, draws = machine.is_due(now), 0
+                is_first = at_once == plan.thin <= machine.at_once  # of the steps of a draw, which are few
+                if recorded is not None and is_first and machine.beyond is None and not is_due:
+                    draws = min((last - step) // plan.thin, recorded.room())
+                if recorded is not None and draws:
+                    made = machine.draw(recorded, draws, plan.thin)
+                    self._note(made, tallies, machine)
+                    is_whole = machine.finish_draw(made, plan.thin, tallies)
+                    step += (len(made.log_prob) + is_whole) * plan.thin
+                    at_once = 0
+                elif is_due:
                     machine.compare(tallies)
                     at_once -= 1
                     step += 1
@@ -360,7 +373,9 @@ class _Steps:
                 now = clock()
                 machine.tell(tallies, now - told)
                 told = now
-                if drawing and (step - plan.warmup) % plan.thin == 0:
+                if not draws:
+                    is_whole = drawing and (step - plan.warmup) % plan.thin == 0
+                if is_whole:
                     if plan.recorders:
                         row = quantities(plan.recorders, chain.rows, machine.quantity)
                         chain.steps.add(machine.log_density, tallies)
@@ -379,6 +394,17 @@ class _Steps:
         if reason is not None:
             self.decision, self.given_up = Decision(None, reason), machine
         return step
+
+    def _note(self, made: Draws, tallies: Tallies, machine: Machine) -> None:
+        """Add what was recorded of draws."""
+        chain = self.chain
+        with collector.waiting():
+            rows: list[Quantities] = [{} for _ in made.log_prob]
+            for name, values in zip(self.plan.recorders, made.values, strict=True):
+                for row, value in zip(rows, values, strict=True):
+                    row[name] = value
+        chain.steps.extend(made.log_prob, tallies, machine.counts_of(made))
+        chain.rows += rows
 
     def compare(self, trace: Any, now: float) -> None:
         """Compare a trace that a step led to with a second execution of its program, and say when again.

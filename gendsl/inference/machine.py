@@ -1,5 +1,7 @@
 """Chains of compiled kernels: what runs them, compares steps with the reference, and tells what became of it.
 
+All of this is about one state of one chain, and so one module, of some 550 lines.
+
 Their text is machine code, or Python where there is none. A step that it can't make, because it fails there,
 is made by the kernel itself on a trace, so that users see their own errors.
 """
@@ -32,6 +34,7 @@ from gendsl.compiler.native_layout import (
 )
 from gendsl.compiler.native_state import NativeState
 from gendsl.compiler.python_state import PythonState
+from gendsl.compiler.recorded_draws import Draws, RecordedDraws
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
@@ -86,6 +89,8 @@ class Machine:
             since what the text took for constant was looked at.
         only_values: whether the chain is only worth it if recorded functions ask for no more than values.
         asked_for_more: whether one has.
+        failure: why the last draws that were made at once ended early, if a step failed.
+        swept: how many steps of the whole kernel they took until then.
     """
 
     def __init__(
@@ -101,13 +106,15 @@ class Machine:
         self.closed = compiled(self.parts, trace, as_text=missing is not None)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
-        self.at_once, self.steps_at_once = 1, 1000
+        self.at_once, self.steps_at_once, self.draws_at_once = 1, 1000, 1
         self.others_ran, self.look_at = True, 0.0
         self.compare_at = self.seconds = self.told_seconds = 0.0
         if trace.scored_from is not None:  # a chain that goes on
             self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
         self.readers: dict[Any, Any] = {}
         self.only_values, self.asked_for_more = only_values, False
+        self.failure: FailedText | None = None
+        self.swept = 0
         self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
         self.state: ChainState = self.form(self.closed) if state is None else state
@@ -264,6 +271,59 @@ class Machine:
             elif seconds > MOST_SECONDS:
                 self.at_once = max(1, times // 2)
 
+    def recorded(self, recorders: dict[str, Any]) -> RecordedDraws | None:
+        """What records draws in machine code; None where Python says what there is."""
+        if not isinstance(self.state, NativeState) or self.called or not recorders:
+            return None
+        if not all(name and is_read(one) for name, one in recorders.items()):
+            return None
+        return RecordedDraws.of(self.state, [one.address for one in recorders.values()])
+
+    def draw(self, recorded: RecordedDraws, draws: int, thin: int) -> Draws:
+        """Up to so many draws, of `thin` steps of the whole kernel each; what was recorded of them."""
+        self._let_go()
+        self.known = None
+        draws = min(draws, self.draws_at_once, recorded.room())
+        looked_at = self.closed.sizes_compared if is_affordable(self.seconds) else None
+        recorded.begin(draws, thin, looked_at)
+        started = time.perf_counter()
+        try:
+            self.failure = self._some_steps()
+            while self.failure is None and self.state.is_stopped:
+                self.failure = self._some_steps()
+        finally:
+            self.swept = recorded.swept
+            made = recorded.end()
+        if draws == self.draws_at_once and self.swept == draws * thin:
+            seconds = time.perf_counter() - started
+            if seconds < MOST_SECONDS / 2:
+                self.draws_at_once *= 2
+            elif seconds > MOST_SECONDS:
+                self.draws_at_once = max(1, draws // 2)
+        return made
+
+    def counts_of(self, made: Draws) -> dict[str, tuple[Any, Any]]:
+        """How often kernels have run and accepted since it was told last, when draws were made, by name."""
+        found: dict[str, tuple[Any, Any]] = {}
+        if made.counts:
+            before = np.array([[row[PROPOSED], row[ACCEPTED]] for row in self.counted[0]])
+            since = np.concatenate(made.counts) - before
+            for number, name in enumerate(self.names):
+                proposed, accepted = found.get(name, (0, 0))
+                found[name] = proposed + since[:, number, 0], accepted + since[:, number, 1]
+        return {name: columns for name, columns in found.items() if columns[0][-1]}
+
+    def finish_draw(self, made: Draws, thin: int, tallies: Tallies) -> bool:
+        """Make a draw whole that was begun and not recorded; whether there is one."""
+        failure, words = self.failure, self.state.words
+        if failure is None:
+            words[Word.SWEEPS] = 0
+            return self.swept // thin > len(made.log_prob)
+        words[Word.SWEEPS] = thin - self.swept % thin
+        self._make_step(failure, tallies)
+        self._finish(tallies)
+        return True
+
     def _make_step(self, failure: FailedText | None, tallies: Tallies) -> None:
         """Make a step by its kernel itself, for a reason; for none where that is not compiled."""
         part = self.parts[self.state.kernel()]
@@ -380,16 +440,22 @@ class Machine:
 
     def _finish(self, tallies: Tallies) -> None:
         """Make what is left of the sweeps."""
-        words = self.state.words
-        while words[Word.SWEEPS] > 0:
-            steps, started = int(words[Word.STEPS]), time.perf_counter()
-            failure = self.state.go_on(limit=steps + self.steps_at_once)
+        while self.state.words[Word.SWEEPS] > 0:
+            failure = self._some_steps()
             if failure is not None or self.state.waits:
                 self._make_step(failure, tallies)
-            elif time.perf_counter() - started > MOST_SECONDS:
+
+    def _some_steps(self) -> FailedText | None:
+        """Some of the steps that are left, in a time after which Python is to look; why one failed."""
+        words, started = self.state.words, time.perf_counter()
+        steps = int(words[Word.STEPS])
+        failure = self.state.go_on(limit=steps + self.steps_at_once)
+        if failure is None and not self.state.waits:
+            if time.perf_counter() - started > MOST_SECONDS:
                 self.steps_at_once = max(1, self.steps_at_once // 2)
             elif words[Word.STEPS] - steps == self.steps_at_once:
                 self.steps_at_once *= 2
+        return failure
 
     def _check(
         self, part: Part, expected: Any, info: Any, rng: Any, numbers: list[tuple[float, float]]

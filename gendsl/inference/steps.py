@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gendsl.inference.tally import Tallies
+from gendsl.inference.tally import Tallies, Tally
 
 
 class Counts:
@@ -54,6 +54,27 @@ class Steps:
             of_kernel.accepted.append(tally.accepted)
             of_kernel.diverged.append(tally.divergences)
         self.log_prob.append(log_prob)
+
+    def extend(
+        self, log_prob: Sequence[float], tallies: Tallies, more: Mapping[str, tuple[Any, Any]]
+    ) -> None:
+        """Note several draws, with what kernels have come to before them.
+
+        Args:
+            more: for kernels how often they have run and accepted since, when each draw was made.
+        """
+        new = [name for name in more if name not in tallies]
+        new.sort(key=lambda name: int(np.argmax(more[name][0] > 0)))  # as if draws were noted one by one
+        for name in [*tallies, *new]:
+            tally, draws = tallies.get(name, Tally()), len(self.log_prob)
+            of_kernel = self.counts.get(name)
+            if of_kernel is None:
+                of_kernel = self.counts[name] = Counts(draws)
+            proposed, accepted = more.get(name, (np.zeros(len(log_prob), np.int64),) * 2)
+            of_kernel.proposed.extend((tally.proposed + proposed).tolist())
+            of_kernel.accepted.extend((tally.accepted + accepted).tolist())
+            of_kernel.diverged.extend([tally.divergences] * len(log_prob))
+        self.log_prob.extend(log_prob)
 
     def cut(self, draws: int) -> None:
         """Forget all beyond the first draws: an interrupt can come between two notes of one draw."""

@@ -1,0 +1,182 @@
+"""What machine code records of draws, in rows that `native_records` describes, as values of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gendsl.compiler.addresses import Addresses
+from gendsl.compiler.closed_sampler import _typed
+from gendsl.compiler.front.program import Template
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
+from gendsl.compiler.native_records import ENTRY_WORDS, HEADER
+from gendsl.compiler.types import Number
+
+if TYPE_CHECKING:
+    from gendsl.compiler.native_state import NativeState
+
+_ROOM = 1_000_000
+"""How many words of rows there is room for at most."""
+_MORE_SIZES = 1024
+"""Of so many more choices than a trace has it is said whether steps were looked at."""
+
+
+def numbered_below(templates: Sequence[Template], path: tuple[Any, ...]) -> Template | None:
+    """The template of all choices that are numbered below an address, if there is one alone."""
+    size = len(path)
+    found = [one for one in templates if not is_auxiliary(one) and one.parts[:size] == path]
+    if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, Number):
+        return None
+    (template,) = found
+    others = any(part is not None for part in template.parts[size:])
+    return None if others or template.rank != len(template.parts) - size else template
+
+
+@dataclass
+class Draws:
+    """What was recorded of some draws.
+
+    Attributes:
+        log_prob: the log density of each.
+        counts: for each the steps and those accepted, of each row of the tallies.
+        values: what is recorded of each, for each quantity.
+    """
+
+    log_prob: list[float] = field(default_factory=list)
+    counts: list[np.ndarray] = field(default_factory=list)
+    values: list[list[Any]] = field(default_factory=list)
+
+
+class RecordedDraws:
+    """Records the draws of a chain of machine code.
+
+    Attributes:
+        sweeps: how many times the schedule is to be run in all.
+    """
+
+    def __init__(self, state: NativeState, found: list[tuple[Template, tuple[int, ...] | None]]) -> None:
+        """
+        Args:
+            found: for each quantity the template, and the indices of a choice, None for all that there are.
+        """
+        self.state = state
+        self.order = sorted(range(len(found)), key=lambda place: found[place][1] is None)
+        in_order = [found[place] for place in self.order]
+        self.cells = [(template, indices) for template, indices in in_order if indices is not None]
+        self.columns = in_order[len(self.cells) :]
+        self.sweeps = self.thin = 0
+
+    @classmethod
+    def of(cls, state: NativeState, paths: Sequence[tuple[Any, ...]]) -> RecordedDraws | None:
+        """What records what is at some addresses; None if machine code can't do that for all of them."""
+        found: list[tuple[Template, tuple[int, ...] | None]] = []
+        for path in paths:
+            addresses = Addresses(state.closed.lowered)
+            try:
+                every = addresses.find_all(path)
+            except NotClosed:
+                numbered = numbered_below(state.templates, path)
+                if numbered is None or numbered.rank != 1 or _is_in_nodes(numbered):
+                    return None
+                found.append((numbered, None))
+                continue
+            if len(every) != 1 or addresses.nodes or _is_in_nodes(every[0][0]):
+                return None
+            template, indices = every[0]
+            if not isinstance(template.type, Number) or is_auxiliary(template):
+                return None
+            found.append((template, indices))
+        return cls(state, found)
+
+    def room(self) -> int:
+        """How many draws may be recorded at once; 0 where there is no place for a choice yet."""
+        if any(self.state.place_of(template, indices) is None for template, indices in self.cells):
+            return 0
+        return max(1, _ROOM // self._width())
+
+    def _sizes(self) -> list[int]:
+        return [self.state.capacities[template.number][0] for template, _ in self.columns]
+
+    def _width(self) -> int:
+        """How many words a row has."""
+        return 1 + 2 * len(self.state.tallies) + len(self.cells) + sum(1 + size for size in self._sizes())
+
+    # --- recording --------------------------------------------------------------------------------
+
+    def begin(self, draws: int, thin: int, looked_at: set[int] | None) -> None:
+        """Start to record so many draws, one each time that the schedule was run `thin` times.
+
+        Args:
+            looked_at: the numbers of choices of which steps were looked at; the chain stops behind a draw
+                with another one. None if it is not to stop there.
+        """
+        words = self.state.words
+        self.sweeps, self.thin, self.draws = draws * thin, thin, 0
+        self.made = Draws(values=[[] for _ in self.order])
+        self.rows: np.ndarray | None = None
+        self.seen = np.zeros(0 if looked_at is None else int(words[Word.COUNT]) + _MORE_SIZES, np.uint8)
+        self.seen[[size for size in looked_at or () if size < len(self.seen)]] = 1
+        words[Word.SEEN], words[Word.SEEN_SIZE] = self.seen.ctypes.data, len(self.seen)
+        words[Word.SWEEPS], self.state.recorded = self.sweeps, self
+
+    @property
+    def swept(self) -> int:
+        """How often the schedule was run."""
+        return self.sweeps - int(self.state.words[Word.SWEEPS])
+
+    def go_on(self) -> None:
+        """Record what follows, where choices lie now."""
+        self._take()
+        state, words = self.state, self.state.words
+        width, places = self._width(), [*(state.place_of(*one) for one in self.cells), *self._sizes()]
+        table: list[Any] = [width, len(state.tallies), len(self.cells), len(self.columns)]
+        for (template, _), place in zip([*self.cells, *self.columns], places, strict=True):
+            at = state.layout.templates[template.number]
+            table += [at.column(0), at.stamps(TemplateWords.CURRENT), place]
+        self.table = np.array(table, np.int64)
+        left = self.sweeps // self.thin - self.draws
+        self.rows = np.empty((left, width), np.int64)
+        words[Word.RECORDED], words[Word.ROWS] = self.table.ctypes.data, self.rows.ctypes.data
+        words[Word.ROW_COUNT], words[Word.SWEEPS_A_DRAW] = 0, self.thin
+        words[Word.SWEEPS_TO_DRAW] = self.thin - self.swept % self.thin
+
+    def end(self) -> Draws:
+        """Stop; what was recorded."""
+        self._take()
+        self.state.words[Word.RECORDED], self.state.recorded = 0, None
+        return self.made
+
+    def _take(self) -> None:
+        """Take over what was recorded of draws that were not undone."""
+        words = self.state.words
+        count = self.swept // self.thin - self.draws
+        if words[Word.RECORDED]:  # else the chain went back, to where it had been
+            count = min(count, int(words[Word.ROW_COUNT]))
+        if self.rows is None or count <= 0:
+            return
+        rows, at = self.rows[:count], 1 + 2 * len(self.state.tallies)
+        self.draws += count
+        self.made.log_prob += rows[:, 0].view(np.float64).tolist()
+        self.made.counts.append(rows[:, 1:at].reshape(count, -1, 2))
+        made: dict[int, list[Any]] = {}
+        for (template, _), place in zip(self.cells, self.order, strict=False):
+            made[place] = _typed(rows[:, at], template.type.kind).tolist()  # type: ignore[attr-defined]
+            at += 1
+        sizes = self.table[HEADER + 2 :: ENTRY_WORDS][len(self.cells) :].tolist()
+        for (template, _), place, size in zip(
+            self.columns, self.order[len(self.cells) :], sizes, strict=True
+        ):
+            numbers = _typed(rows[:, at + 1 : at + 1 + size], template.type.kind)  # type: ignore[attr-defined]
+            made[place] = [row[:n].copy() for row, n in zip(numbers, rows[:, at].tolist(), strict=True)]
+            at += 1 + size
+        for place, values in made.items():
+            self.made.values[place] += values
+
+
+def _is_in_nodes(template: Template) -> bool:
+    """Whether where a choice lies depends on the calls of a program that calls itself."""
+    return bool(template.is_below or template.path_axes)
