@@ -1,24 +1,29 @@
 """What is recorded of the draws of a chain, in machine code: a row of words for each draw.
 
-    log density | of each row of the tallies: steps, accepted | each cell | of each column: how many, numbers
+    log density | of each row of the tallies: steps, accepted | each cell | of each column and each array: how
+    many, numbers
 
-A *cell* is one choice, a *column* all that are numbered from 0 on. The table that says which they are has
+A *cell* is one choice, a *column* all that are numbered from 0 on, an *array* one choice that is one. The
+table that says which they are has
 
-    words of a row | tallies | cells | columns | of each cell and each column: the word of the pointer to the
-    numbers, that of the pointer to the stamps, and the place, or how many places there are.
+    words of a row | tallies | cells | columns | arrays | of each of these: the word of the pointer to the
+    first leaf, that of the pointer to the stamps, the place, and for how many numbers there is room.
 
-A draw is not recorded where the current trace has no such choice, or not all up to the last of a column: then
-the chain stops, and Python says what there is. It stops behind a draw where the trace has a number of choices
-of which no step was looked at, too.
+A draw is not recorded where the current trace has no such choice, or not all up to the last of a column, or
+there is no room: then the chain stops, and Python says what there is. It stops behind a draw where the trace
+has a number of choices of which no step was looked at, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from gendsl.compiler.llvm_text import TEMPLATE_TAG
 from gendsl.compiler.native_layout import ACCEPTED, PROPOSED, TALLY_WORDS, Word
 from gendsl.compiler.native_logs import LOG_TAG
 from gendsl.compiler.native_tally import NativeTally
 
-HEADER, ENTRY_WORDS = 4, 3
+HEADER, ENTRY_WORDS = 5, 4
 
 
 class NativeRecords(NativeTally):
@@ -28,7 +33,7 @@ class NativeRecords(NativeTally):
         """Record a draw; 1 if the chain is to stop, else 0."""
         p = self.p
         table = p.word(Word.RECORDED, "r")
-        width, tallies, cells, columns = (self.load(table, place) for place in range(HEADER))
+        width, tallies, cells, columns, arrays = (self.load(table, place) for place in range(HEADER))
         row = self.at(p.word(Word.ROWS, "r"), p.let(f"mul i64 {p.word(Word.ROW_COUNT)}, {width}"))
         place, missing = p.variable("place", first="1"), p.variable("missing")
         entry, stop = p.variable("entry", first=str(HEADER)), p.variable("stop")
@@ -37,12 +42,17 @@ class NativeRecords(NativeTally):
             self.store(row, p.let(f"load i64, ptr {place}"), value)
             p.add_to(place, "1")
 
-        def given() -> tuple[str, str, str]:
-            """The numbers and stamps of the next entry, and its last word."""
+        def given() -> tuple[Callable[[int], str], str, str, str]:
+            """The leaves and stamps of the next entry, its place, and its room."""
             at = self.at(table, p.let(f"load i64, ptr {entry}"))
             p.add_to(entry, str(ENTRY_WORDS))
-            numbers, stamps = (self.load("%ctx", self.load(at, word), "ptr", "!23") for word in range(2))
-            return numbers, stamps, self.load(at, 2)
+            first, stamps, place, room = (self.load(at, word) for word in range(ENTRY_WORDS))
+
+            def leaf(number: int) -> str:
+                word = p.let(f"add i64 {first}, {number}") if number else first
+                return self.load("%ctx", word, "ptr", TEMPLATE_TAG)
+
+            return leaf, self.load("%ctx", stamps, "ptr", TEMPLATE_TAG), place, room
 
         def is_here(stamps: str, at: str) -> str:
             return p.let(f"icmp eq i64 {self.load(stamps, at, 'i64', '!6')}, {p.word(Word.CURRENT)}")
@@ -53,13 +63,13 @@ class NativeRecords(NativeTally):
             put(self.load(tally, PROPOSED))
             put(self.load(tally, ACCEPTED))
         with p.each(cells):
-            numbers, stamps, at = given()
-            put(self.load(numbers, at, "i64", "!7"))
+            leaf, stamps, at, _ = given()
+            put(self.load(leaf(0), at, "i64", "!7"))
             p.add_to(missing, p.flag(p.let(f"xor i1 {is_here(stamps, at)}, true")))
         with p.each(columns):
-            numbers, stamps, size = given()
+            leaf, stamps, _, size = given()
+            numbers, first = leaf(0), p.let(f"add i64 {p.let(f'load i64, ptr {place}')}, 1")
             count, end = p.variable("count"), p.variable("end")
-            first = p.let(f"add i64 {p.let(f'load i64, ptr {place}')}, 1")
             with p.each(size) as at:
                 self.store(row, p.let(f"add i64 {first}, {at}"), self.load(numbers, at, "i64", "!7"))
                 with p.when(is_here(stamps, at)):
@@ -71,6 +81,24 @@ class NativeRecords(NativeTally):
             p.add_to(missing, p.flag(p.let(f"or i1 {gap}, {none}")))
             put(found)
             p.add_to(place, size)
+        if p.layout.has_arrays:
+            with p.each(arrays):
+                leaf, stamps, at, room = given()
+                items, start, size, stride = (self.load(leaf(i), at, "i64", "!7") for i in range(4))
+                fits = p.let(f"icmp sle i64 {size}, {room}")
+                good = p.let(f"and i1 {is_here(stamps, at)}, {fits}")
+                p.add_to(missing, p.flag(p.let(f"xor i1 {good}, true")))
+                size = p.let(f"select i1 {good}, i64 {size}, i64 0")
+                put(size)
+                with p.when(p.let(f"icmp sgt i64 {size}, 0")):
+                    header = p.pointed(items)
+                    data = p.let(f"load ptr, ptr {self.at(header, 2)}, !tbaa !2")
+                    with p.each(size) as i:
+                        from_ = p.let(f"add i64 {start}, {p.let(f'mul i64 {i}, {stride}')}")
+                        value = p.let(f"load i64, ptr {self.at(data, from_)}")
+                        to = p.let(f"add i64 {p.let(f'load i64, ptr {place}')}, {i}")
+                        self.store(row, to, value)
+                p.add_to(place, room)
         whole = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {missing}')}, 0")
         p.add_to(stop, p.flag(p.let(f"xor i1 {whole}, true")))
         with p.when(whole):

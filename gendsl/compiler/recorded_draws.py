@@ -13,14 +13,16 @@ from gendsl.compiler.closed_sampler import _typed
 from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
-from gendsl.compiler.native_records import ENTRY_WORDS, HEADER
-from gendsl.compiler.types import Number
+from gendsl.compiler.types import Array, Number
 
 if TYPE_CHECKING:
     from gendsl.compiler.native_state import NativeState
 
 _ROOM = 1_000_000
 """How many words of rows there is room for at most."""
+_CELL, _COLUMN, _ARRAY = range(3)
+_LENGTH, _LEAST = 2, 8
+"""Which leaf of an array is its length; for how many more numbers than twice that there is room."""
 _MORE_SIZES = 1024
 """Of so many more choices than a trace has it is said whether steps were looked at."""
 
@@ -64,10 +66,10 @@ class RecordedDraws:
             found: for each quantity the template, and the indices of a choice, None for all that there are.
         """
         self.state = state
-        self.order = sorted(range(len(found)), key=lambda place: found[place][1] is None)
-        in_order = [found[place] for place in self.order]
-        self.cells = [(template, indices) for template, indices in in_order if indices is not None]
-        self.columns = in_order[len(self.cells) :]
+        kinds = [_CELL if is_cell(*one) else _COLUMN if one[1] is None else _ARRAY for one in found]
+        self.order = sorted(range(len(found)), key=kinds.__getitem__)
+        self.entries = [found[place] for place in self.order]
+        self.counts = [kinds.count(kind) for kind in (_CELL, _COLUMN, _ARRAY)]
         self.sweeps = self.thin = 0
 
     @classmethod
@@ -87,23 +89,36 @@ class RecordedDraws:
             if len(every) != 1 or addresses.nodes or _is_in_nodes(every[0][0]):
                 return None
             template, indices = every[0]
-            if not isinstance(template.type, Number) or is_auxiliary(template):
+            is_array = isinstance(template.type, Array) and template.type.rank == 1
+            if not (is_array or isinstance(template.type, Number)) or is_auxiliary(template):
                 return None
             found.append((template, indices))
         return cls(state, found)
 
     def room(self) -> int:
         """How many draws may be recorded at once; 0 where there is no place for a choice yet."""
-        if any(self.state.place_of(template, indices) is None for template, indices in self.cells):
-            return 0
-        return max(1, _ROOM // self._width())
+        return 0 if None in self._places() else max(1, _ROOM // self._width(self._rooms()))
 
-    def _sizes(self) -> list[int]:
-        return [self.state.capacities[template.number][0] for template, _ in self.columns]
+    def _places(self) -> list[int | None]:
+        """Where choices lie."""
+        return [0 if at is None else self.state.place_of(one, at) for one, at in self.entries]
 
-    def _width(self) -> int:
+    def _rooms(self) -> list[int]:
+        """For how many numbers there is room in a row, of each entry."""
+        rooms, state = [], self.state
+        for (template, indices), place in zip(self.entries, self._places(), strict=True):
+            if indices is None:
+                rooms.append(state.capacities[template.number][0])
+            elif is_cell(template, indices) or place is None:
+                rooms.append(0)
+            else:
+                length = int(state.columns[template.number][_LENGTH][place])
+                rooms.append(min(2 * length + _LEAST, _ROOM // 4))
+        return rooms
+
+    def _width(self, rooms: list[int]) -> int:
         """How many words a row has."""
-        return 1 + 2 * len(self.state.tallies) + len(self.cells) + sum(1 + size for size in self._sizes())
+        return 1 + 2 * len(self.state.tallies) + len(rooms) + sum(rooms)
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -131,13 +146,13 @@ class RecordedDraws:
     def go_on(self) -> None:
         """Record what follows, where choices lie now."""
         self._take()
-        state, words = self.state, self.state.words
-        width, places = self._width(), [*(state.place_of(*one) for one in self.cells), *self._sizes()]
-        table: list[Any] = [width, len(state.tallies), len(self.cells), len(self.columns)]
-        for (template, _), place in zip([*self.cells, *self.columns], places, strict=True):
+        state, words, rooms = self.state, self.state.words, self._rooms()
+        width = self._width(rooms)
+        table: list[Any] = [width, len(state.tallies), *self.counts]
+        for (template, _), place, room in zip(self.entries, self._places(), rooms, strict=True):
             at = state.layout.templates[template.number]
-            table += [at.column(0), at.stamps(TemplateWords.CURRENT), place]
-        self.table = np.array(table, np.int64)
+            table += [at.column(0), at.stamps(TemplateWords.CURRENT), place, room]
+        self.table, self.rooms = np.array(table, np.int64), rooms
         left = self.sweeps // self.thin - self.draws
         self.rows = np.empty((left, width), np.int64)
         words[Word.RECORDED], words[Word.ROWS] = self.table.ctypes.data, self.rows.ctypes.data
@@ -162,19 +177,22 @@ class RecordedDraws:
         self.draws += count
         self.made.log_prob += rows[:, 0].view(np.float64).tolist()
         self.made.counts.append(rows[:, 1:at].reshape(count, -1, 2))
-        made: dict[int, list[Any]] = {}
-        for (template, _), place in zip(self.cells, self.order, strict=False):
-            made[place] = _typed(rows[:, at], template.type.kind).tolist()  # type: ignore[attr-defined]
-            at += 1
-        sizes = self.table[HEADER + 2 :: ENTRY_WORDS][len(self.cells) :].tolist()
-        for (template, _), place, size in zip(
-            self.columns, self.order[len(self.cells) :], sizes, strict=True
-        ):
-            numbers = _typed(rows[:, at + 1 : at + 1 + size], template.type.kind)  # type: ignore[attr-defined]
-            made[place] = [row[:n].copy() for row, n in zip(numbers, rows[:, at].tolist(), strict=True)]
-            at += 1 + size
-        for place, values in made.items():
+        made: list[list[Any]] = []
+        for (template, indices), room in zip(self.entries, self.rooms, strict=True):
+            kind = template.type.kind  # type: ignore[attr-defined]
+            if is_cell(template, indices):
+                made.append(_typed(rows[:, at], kind).tolist())
+            else:
+                numbers, sizes = _typed(rows[:, at + 1 : at + 1 + room], kind), rows[:, at].tolist()
+                made.append([row[:size].copy() for row, size in zip(numbers, sizes, strict=True)])
+            at += 1 + room
+        for place, values in zip(self.order, made, strict=True):
             self.made.values[place] += values
+
+
+def is_cell(template: Template, indices: tuple[int, ...] | None) -> bool:
+    """Whether what is recorded is one number."""
+    return indices is not None and isinstance(template.type, Number)
 
 
 def _is_in_nodes(template: Template) -> bool:

@@ -7,8 +7,11 @@ import pytest
 
 from gendsl import (
     bernoulli,
+    categorical,
     continuous,
+    dirichlet,
     gen,
+    multinomial,
     normal,
     poisson,
     read,
@@ -125,6 +128,31 @@ def test_choices_numbered_below_an_address(monkeypatch):
     assert_equal(*runs)
     lengths = [len(x) for x in runs[0]["x"]]
     assert lengths == list(runs[0]["k"]) and max(lengths) > 40 and min(lengths) < 20
+
+
+@gen
+def shares(n):
+    k = ~(1 + poisson(9))
+    weights = ~dirichlet([1.0] * k)
+    order = ~multinomial(20, [1 / k] * k)
+    for i in range(n):
+        ("z", i) @ ~categorical(weights)
+
+
+@gen
+def other_shares(trace):
+    k = ~(1 + poisson(4 + trace["k"] / 2))
+    weights = ~dirichlet([1.0] * k)
+    order = ~multinomial(20, [1 / k] * k)
+
+
+def test_arrays_whose_lengths_change(monkeypatch):
+    start = shares.generate((3,), {("z", 0): 0, ("z", 1): 0, ("z", 2): 1}, rng=1, init={"k": 2}).trace
+    record = {"k": "k", "weights": "weights", "order": "order", "z": "z"}
+    runs = recorded_and_read(monkeypatch, mh(other_shares), start, 3000, record=record)
+    assert_equal(*runs)
+    sizes = [len(weights) for weights in runs[0]["weights"]]
+    assert sizes == runs[0]["k"].tolist() and max(sizes) > 12 and min(sizes) < 5
 
 
 def test_a_choice_that_is_gone_is_the_same_error(monkeypatch):
