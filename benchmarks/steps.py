@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import hand
@@ -42,18 +43,35 @@ COLD = 20_000
 
 
 class Chain:
-    """Draws of a kernel of gendsl, which go on from the last."""
+    """Draws of a kernel of gendsl, of `EACH` steps, which go on from the last."""
+
+    each = EACH
 
     def __init__(self, pair: Pair, size: int) -> None:
-        self.trace, self.kernel = pair.start(size), repeat(pair.kernel, EACH)
+        self.trace = pair.start(size)
+        self.kernel = repeat(pair.kernel, self.each) if self.each > 1 else pair.kernel
         self.rng = np.random.default_rng(1)
-        self.record = next(iter(self.trace.choices))
+        self.record: dict[str, Any] = {"first": next(iter(self.trace.choices))}
 
     def __call__(self, draws: int) -> None:
-        run = sample(
-            self.kernel, self.trace, draws, record={"first": self.record}, seed=self.rng, progress=False
-        )
+        draws *= EACH // self.each
+        run = sample(self.kernel, self.trace, draws, record=self.record, seed=self.rng, progress=False)
         self.trace = run.last
+
+
+class EachStep(Chain):
+    """The same with a draw for each step."""
+
+    each = 1
+
+
+class EachStepByFunction(EachStep):
+    """The same where what is recorded is what a function of the trace gives."""
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        super().__init__(pair, size)
+        address = self.record["first"]
+        self.record = {"first": lambda trace: trace[address]}
 
 
 class ByHand:
@@ -138,6 +156,27 @@ def compiled(scale: Scale) -> list[Row | Line]:
     return table([(pair, size) for pair in pairs for size in pair.sizes], scale, Compiled)
 
 
+def at_every_step(pair: Pair, scale: Scale, chain: type[EachStep], what: str) -> Row:
+    """Steps that are all recorded, against those of which every hundredth is."""
+    size = min(pair.sizes[0], scale.largest)
+    one, other = chain(pair, size), Chain(pair, size)
+    for _ in range(WARM_UP if scale.round_seconds else 1):
+        one(1)
+        other(1)
+    draws = SEVERAL if scale.round_seconds else 1
+    work = f"{pair.name}: {what} at every step"
+    return Row(
+        work, size, partial(one, draws), f"every {EACH}th", partial(other, draws), EACH * draws, cpu=True
+    )
+
+
+def recorded(scale: Scale) -> list[Row | Line]:
+    """The group of chains that record what is at an address, or what a function gives, at every step."""
+    pairs = [hand.pairs(family)[0] for family in (FAMILIES if scale.round_seconds else FAMILIES[:1])]
+    ways = (EachStep, "an address"), (EachStepByFunction, "a function")
+    return list(ranked((at_every_step(pair, scale, *way) for pair in pairs for way in ways), scale))
+
+
 # --- the first steps in a new process -------------------------------------------------------------
 
 
@@ -176,7 +215,13 @@ def cold(scale: Scale) -> list[Row | Line]:
     ]
 
 
-GROUPS = {"steps": steps(0), "steps-10": steps(1), "steps-numba": compiled, "cold": cold}
+GROUPS = {
+    "steps": steps(0),
+    "steps-10": steps(1),
+    "steps-numba": compiled,
+    "recorded": recorded,
+    "cold": cold,
+}
 
 if __name__ == "__main__":
     print(first_steps(sys.argv[1], int(sys.argv[2])))

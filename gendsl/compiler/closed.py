@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from operator import attrgetter, methodcaller
 from traceback import walk_tb
 from types import CodeType
 from typing import Any, ClassVar
@@ -120,6 +121,11 @@ def now(where: Any, name: str) -> Any:
     return where
 
 
+def _attribute(name: str) -> Callable[[Any], Any]:
+    """What reads an attribute of an attribute, and so on, as `now` does where there are all of them."""
+    return attrgetter(name.removeprefix("."))
+
+
 def stays(before: Any, after: Any) -> bool:
     """Whether what was at a place outside of the text and what is there now is the same for it."""
     if before is after:
@@ -202,11 +208,22 @@ class Compiled(ABC):
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
-        for where, name, found in self.lowered.guards:  # each time that a user's function was called
-            after = where.get(name) if type(where) is dict else now(where, name)
+        for where, name, found, read in self._watched:  # each time that a user's function was called
+            try:
+                after = read(where)
+            except AttributeError:
+                after = now(where, name)
             if after is not found and not stays(found, after):
                 return name.removeprefix(".").removesuffix(".__func__")
         return None
+
+    @cached_property
+    def _watched(self) -> list[tuple[Any, str, Any, Callable[[Any], Any]]]:
+        """What the text took for constant: where it is, its name, what it was, and what reads it."""
+        return [
+            (where, name, found, methodcaller("get", name) if isinstance(where, dict) else _attribute(name))
+            for where, name, found in self.lowered.guards
+        ]
 
     def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
         """The indices and leaves of choices, and of the calls of programs that call themselves, by
