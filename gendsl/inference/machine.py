@@ -90,6 +90,7 @@ class Machine:
         only_values: whether the chain is only worth it if recorded functions ask for no more than values.
         asked_for_more: whether one has.
         failure: why the last draws that were made at once ended early, if a step failed.
+        interrupt: what ended them early, if that was an interrupt.
         swept: how many steps of the whole kernel they took until then.
     """
 
@@ -114,6 +115,7 @@ class Machine:
         self.readers: dict[Any, Any] = {}
         self.only_values, self.asked_for_more = only_values, False
         self.failure: FailedText | None = None
+        self.interrupt: KeyboardInterrupt | None = None
         self.swept = 0
         self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
@@ -287,10 +289,13 @@ class Machine:
         looked_at = self.closed.sizes_compared if is_affordable(self.seconds) else None
         recorded.begin(draws, thin, looked_at)
         started = time.perf_counter()
+        self.failure = self.interrupt = None
         try:
             self.failure = self._some_steps()
             while self.failure is None and self.state.is_stopped:
                 self.failure = self._some_steps()
+        except KeyboardInterrupt as interrupt:
+            self.interrupt = interrupt
         finally:
             self.swept = recorded.swept
             made = recorded.end()
@@ -315,6 +320,8 @@ class Machine:
 
     def finish_draw(self, made: Draws, thin: int, tallies: Tallies) -> bool:
         """Make a draw whole that was begun and not recorded; whether there is one."""
+        if self.interrupt is not None:
+            raise self.interrupt
         failure, words = self.failure, self.state.words
         if failure is None:
             words[Word.SWEEPS] = 0

@@ -21,6 +21,8 @@ from gendsl import (
     write,
 )
 from gendsl.compiler import native
+from gendsl.compiler.native_layout import Word
+from gendsl.compiler.native_state import NativeState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import birth_death, cycle, involutive, machine, mh, mixture, repeat, resume
 from gendsl.inference.machine import Machine
@@ -48,6 +50,11 @@ def walk(trace):
 @gen
 def turned(trace):
     noisy = ~bernoulli(0.4)
+
+
+@gen
+def walk_centre(trace):
+    centre = ~uniform(max(0, trace["centre"] - 1), min(10, trace["centre"] + 1))
 
 
 @gen
@@ -219,23 +226,23 @@ def test_new_structures_are_looked_at_first(monkeypatch):
     assert {len(DATA) + 3 + k for k in run["k"].tolist()} <= set(sizes)
 
 
-def test_an_interrupted_run_has_whole_draws(monkeypatch):
-    draw, calls = Machine.draw, []
+@pytest.mark.parametrize("steps", [40, 1000, 20_000])
+def test_an_interrupted_run_has_the_draws_that_led_to_its_last_trace(monkeypatch, steps):
+    call, interrupts = NativeState._call, []
 
-    def interrupted(self, *args):
-        calls.append(args)
-        if len(calls) == 6:
+    def interrupted(self):
+        status = call(self)
+        if self.words[Word.STEPS] >= steps and self.words[Word.RECORDED] and not interrupts:
+            interrupts.append(steps)
             raise KeyboardInterrupt
-        return draw(self, *args)
+        return status
 
-    monkeypatch.setattr(Machine, "draw", interrupted)
-    run = sample(cycle(*MOVES), START, 100_000, record={"k": "k", "c": "centre"}, seed=1, progress=False)
-    assert run.interrupted and len(run) > 10
-    assert (
-        len(run.chains[0].steps) == len(run)
-        and run["k"][-1] == run.last["k"]
-        and run["c"][-1] == run.last["centre"]
-    )
+    whole = sample(mh(walk_centre), START, 100_000, record={"c": "centre"}, seed=1, progress=False)
+    monkeypatch.setattr(NativeState, "_call", interrupted)
+    run = sample(mh(walk_centre), START, 100_000, record={"c": "centre"}, seed=1, progress=False)
+    assert run.interrupted and steps / 3 < len(run) <= steps + 50_000
+    assert run["c"].tolist() == whole["c"][: len(run)].tolist()
+    assert len(run.chains[0].steps) == len(run) and run["c"][-1] == run.last["centre"]
 
 
 def test_resumed_runs_are_the_same(monkeypatch, tmp_path):
