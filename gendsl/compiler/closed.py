@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from operator import attrgetter, methodcaller
 from traceback import walk_tb
 from types import CodeType
 from typing import Any, ClassVar
@@ -25,6 +24,7 @@ from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Code, Native, available, code_of
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.numpy_loops import arrays_of, print_at_once
+from gendsl.compiler.outside import Outside
 from gendsl.compiler.print_llvm import print_llvm
 from gendsl.compiler.print_python import (
     TEXT,
@@ -112,33 +112,6 @@ class _State:
             column.visited |= every
 
 
-def now(where: Any, name: str) -> Any:
-    """What is at a place outside of the text; None if there is nothing."""
-    if isinstance(where, dict):
-        return where.get(name)
-    for part in name.removeprefix(".").split("."):
-        where = getattr(where, part, None)
-    return where
-
-
-def _attribute(name: str) -> Callable[[Any], Any]:
-    """What reads an attribute of an attribute, and so on, as `now` does where there are all of them."""
-    return attrgetter(name.removeprefix("."))
-
-
-def stays(before: Any, after: Any) -> bool:
-    """Whether what was at a place outside of the text and what is there now is the same for it."""
-    if before is after:
-        return True
-    if type(before) is not type(after):
-        return False
-    if isinstance(before, np.generic):
-        return bool(before.tobytes() == after.tobytes())
-    if type(before) is tuple:
-        return len(before) == len(after) and all(map(stays, before, after))
-    return type(before) in (str, int, float, bool, bytes) and repr(before) == repr(after)
-
-
 class Compiled(ABC):
     """What was made of programs that were lowered together: as Python text, and as machine code.
 
@@ -208,22 +181,11 @@ class Compiled(ABC):
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
-        for where, name, found, read in self._watched:  # each time that a user's function was called
-            try:
-                after = read(where)
-            except AttributeError:
-                after = now(where, name)
-            if after is not found and not stays(found, after):
-                return name.removeprefix(".").removesuffix(".__func__")
-        return None
+        return self._outside.changed()
 
     @cached_property
-    def _watched(self) -> list[tuple[Any, str, Any, Callable[[Any], Any]]]:
-        """What the text took for constant: where it is, its name, what it was, and what reads it."""
-        return [
-            (where, name, found, methodcaller("get", name) if isinstance(where, dict) else _attribute(name))
-            for where, name, found in self.lowered.guards
-        ]
+    def _outside(self) -> Outside:
+        return Outside(self.lowered.guards)
 
     def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
         """The indices and leaves of choices, and of the calls of programs that call themselves, by

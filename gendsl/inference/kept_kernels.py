@@ -21,13 +21,13 @@ import numpy as np
 
 from gendsl.compiler import native, native_cache
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import now, stays
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.front.facts import Facts, TextColumn
 from gendsl.compiler.front.program import Lowered, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.moves import Step
 from gendsl.compiler.observations import Strings
+from gendsl.compiler.outside import now, stays
 from gendsl.compiler.warming import Memory
 from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
 

@@ -238,7 +238,14 @@ def test_an_interrupted_run_has_the_draws_that_led_to_its_last_trace(monkeypatch
         return status
 
     whole = sample(mh(walk_centre), START, 100_000, record={"c": "centre"}, seed=1, progress=False)
+    some_steps = Machine._some_steps
+
+    def few_steps(self):
+        self.steps_at_once = 7  # so that draws that are made at once take several calls
+        return some_steps(self)
+
     monkeypatch.setattr(NativeState, "_call", interrupted)
+    monkeypatch.setattr(Machine, "_some_steps", few_steps)
     run = sample(mh(walk_centre), START, 100_000, record={"c": "centre"}, seed=1, progress=False)
     assert run.interrupted and steps / 3 < len(run) <= steps + 50_000
     assert run["c"].tolist() == whole["c"][: len(run)].tolist()
