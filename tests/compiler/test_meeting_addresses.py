@@ -206,7 +206,7 @@ def called(names):
 
 def test_calls_that_may_meet_choices_are_refused():
     trace = called.simulate((["a"],), rng=1)
-    with pytest.raises(NotClosed, match="addresses of calls of which one may be another"):
+    with pytest.raises(NotClosed, match="an address that may be below one call or another"):
         compiled(trace, Move(by, first_and_sd))
 
 

@@ -21,6 +21,7 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.joined import is_readable
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
+from gendsl.compiler.trees import walk
 from gendsl.compiler.types import (
     Array,
     Below,
@@ -392,9 +393,9 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     below: tuple[Expr, ...] = (*frame.prefix_indices, *indices)
     called: Any = None
     recursive = origin.function in lowering.stack
-    if recursive and parts:
-        facts.flag(("calls itself", origin.function))
-    if ("calls itself", origin.function) in facts.flags and parts:
+    if parts and (recursive or not any(map(is_choice, walk(origin.node)))):  # no choice tells two calls
+        facts.flag(("has nodes", origin.function))
+    if ("has nodes", origin.function) in facts.flags and parts:
         prefix, below = paths.noted(frame, prefix, below, calls=True)
         if PathPart(True) in prefix:
             raise frame.not_closed("a call below the items of a tuple, whose length is not known")
