@@ -89,6 +89,7 @@ class Machine:
             since what the text took for constant was looked at.
         only_values: whether the chain is only worth it if recorded functions ask for no more than values.
         asked_for_more: whether one has.
+        in_order: the names in the order in which the tallies were told last.
         failure: why the last draws that were made at once ended early, if a step failed.
         interrupt: what ended them early, if that was an interrupt.
         swept: how many steps of the whole kernel they took until then.
@@ -114,6 +115,7 @@ class Machine:
             self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
         self.readers: dict[Any, Any] = {}
         self.only_values, self.asked_for_more = only_values, False
+        self.in_order: list[str] = []
         self.failure: FailedText | None = None
         self.interrupt: KeyboardInterrupt | None = None
         self.swept = 0
@@ -530,10 +532,12 @@ class Machine:
             if row[IMPOSSIBLE] > old[IMPOSSIBLE]:
                 self._tell_zeros(number, tally, row[IMPOSSIBLE] - old[IMPOSSIBLE])
         self.counted = rows, floats
-        places = {name: place for place, name in enumerate(self.names)}  # whichever was made again first
-        in_order = sorted(tallies.items(), key=lambda item: places.get(item[0], len(places)))
-        tallies.clear()
-        tallies.update(in_order)
+        if list(tallies) != self.in_order:
+            places = {name: place for place, name in enumerate(self.names)}  # whichever was made again first
+            in_order = sorted(tallies.items(), key=lambda item: places.get(item[0], len(places)))
+            tallies.clear()
+            tallies.update(in_order)
+            self.in_order = list(tallies)
 
     def _tell_zeros(self, number: int, tally: Tally, times: int) -> None:
         """Say where the density was zero."""
