@@ -20,15 +20,15 @@ from gendsl import (
     uniform,
     write,
 )
-from gendsl.compiler import native
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import birth_death, cycle, involutive, machine, mh, mixture, repeat, resume
 from gendsl.inference.machine import Machine
+from gendsl.inference.policy import why_no_machine_code
 from gendsl.inference.recording import AtAddress
 
-pytestmark = pytest.mark.skipif(native.available() is not None, reason="there is no machine code")
+pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
 
 
 @gen
