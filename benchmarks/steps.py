@@ -163,7 +163,7 @@ def at_every_step(pair: Pair, scale: Scale, chain: type[EachStep], what: str) ->
     for _ in range(WARM_UP if scale.round_seconds else 1):
         one(1)
         other(1)
-    draws = SEVERAL if scale.round_seconds else 1
+    draws = 10 * SEVERAL if scale.round_seconds else 1  # beside which a call of `sample` takes little
     work = f"{pair.name}: {what} at every step"
     return Row(
         work, size, partial(one, draws), f"every {EACH}th", partial(other, draws), EACH * draws, cpu=True
