@@ -16,10 +16,12 @@ from gendsl.compiler.front.values import (
     NotClosed,
     Value,
     alternatives_of,
+    attribute_of,
     is_number,
     items_of,
     kind_of,
     known,
+    make_tuple,
     number,
     number_leaf,
 )
@@ -238,13 +240,11 @@ def of_base(frame: Frame, owner: Value, base: type, x: Value) -> Value:
     assert isinstance(owner.type, Tuple)
     if not issubclass(base, ScalarFamily) or not is_built_in(base):
         raise frame.not_closed(f"super().logpdf of {base.__name__}")
-    from gendsl.compiler.front.values import attribute_of, make_tuple
-
     names = tuple(base.parameters)
-    found = [attribute_of(owner, name) for name in names]
-    if None in found:
+    found = [one for name in names if (one := attribute_of(owner, name)) is not None]
+    if len(found) < len(names):
         raise frame.not_closed(f"super().logpdf of {base.__name__} without all of its parameters")
-    return scored(frame, make_tuple(found, base, names), x)  # type: ignore[arg-type]
+    return scored(frame, make_tuple(found, base, names), x)
 
 
 def _unwrapped(function: Any) -> FunctionType:
