@@ -164,15 +164,28 @@ other:
 }
 
 define internal double @gendsl_ffloordiv(double %x, double %y) alwaysinline {
-  %m = call double @gendsl_fmod(double %x, double %y)
-  %d = fsub double %x, %m
-  %q = fdiv double %d, %y
+  %ratio = fdiv double %x, %y
+  %r = call double @fmod(double %x, double %y)
+  %rest = fcmp une double %r, 0.0
+  %rn = fcmp olt double %r, 0.0
+  %yn = fcmp olt double %y, 0.0
+  %other = xor i1 %rn, %yn
+  %differ = and i1 %rest, %other
+  %d = fsub double %x, %r
+  %q0 = fdiv double %d, %y
+  %q1 = fsub double %q0, 1.0
+  %q = select i1 %differ, double %q1, double %q0
   %f = call double @llvm.floor.f64(double %q)
   %over = fsub double %q, %f
   %more = fcmp ogt double %over, 0.5
   %f1 = fadd double %f, 1.0
-  %r = select i1 %more, double %f1, double %f
-  ret double %r
+  %whole = select i1 %more, double %f1, double %f
+  %none = fcmp oeq double %q, 0.0
+  %signed = call double @llvm.copysign.f64(double 0.0, double %ratio)
+  %found = select i1 %none, double %signed, double %whole
+  %by_zero = fcmp oeq double %y, 0.0
+  %result = select i1 %by_zero, double %ratio, double %found
+  ret double %result
 }
 """
 _TBAA = """

@@ -244,3 +244,40 @@ def zeros():
 @pytest.mark.parametrize("rng", range(4))
 def test_a_zero_keeps_its_sign(rng):
     assert outcome(zeros, (), rng=rng) == "equal"
+
+
+@gen
+def divided(pairs, nothing):
+    for i, (a, b) in enumerate(pairs):
+        floor = np.float64(a) // b
+        ("x", i) @ ~normal(max(-9.0, min(a // b, 9.0)) + 100 * math.copysign(1.0, a // b), 1)
+        ("y", i) @ ~normal(max(-9.0, min(floor, 9.0)) + 100 * math.copysign(1.0, floor), 1)
+        ("z", i) @ ~normal(max(-9.0, min((np.array([a]) // nothing)[0], 9.0)), 1)
+
+
+def test_the_floor_of_a_quotient_is_pythons():
+    """By an infinite number, of a zero with a sign, and by NumPy's zero."""
+    numbers, divisors = [-3.0, -0.0, 0.0, 0.5, 7.5, 1e300], [math.inf, -math.inf, 2.0, -2.0, 0.1, -1e-300]
+    pairs = [(a, b) for a in numbers for b in divisors]
+    with np.errstate(all="ignore"):
+        assert outcome(divided, (pairs[:12] + pairs[18:], 0.5)) == "equal"
+        assert outcome(divided, ([(a, b) for a, b in pairs if a != 0], 0.0)) == "equal"
+
+
+@gen
+def signs_and_places(missing):
+    a = ~normal(0, 1)
+    zero = -abs(a) * 0.0
+    row = np.array([zero, 1.0])
+    ("x", 0) @ ~normal(math.copysign(1.0, row.cumsum()[0]), 1)
+    ("x", 1) @ ~normal(math.copysign(1.0, np.cumprod(row)[0]), 1)
+    ("x", 2) @ ~normal(math.copysign(1.0, np.sign(zero)) + 10 * math.copysign(1.0, np.sign(row)[0]), 1)
+    ("x", 3) @ ~normal(np.searchsorted(row, missing * a) + 10 * np.searchsorted(row, missing, "right"), 1)
+
+
+def test_numpys_sums_keep_the_sign_of_a_zero_and_its_sign_has_none():
+    assert outcome(signs_and_places, (2.0,)) == "equal"
+
+
+def test_where_nan_would_be_put_is_for_the_reference():
+    assert outcome(signs_and_places, (math.nan,)).startswith(("equal", "failed"))

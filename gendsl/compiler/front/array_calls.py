@@ -362,7 +362,8 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
             if name == "sign":
                 zero = hir.ZEROS[leaf.kind]
                 one, minus = as_kind(Const(1.0, "f"), leaf.kind), as_kind(Const(-1.0, "f"), leaf.kind)
-                below = Op("select", (Op("lt", (leaf, zero), "b"), minus, leaf), leaf.kind)
+                rest = Op("add", (leaf, zero), leaf.kind)  # NaN, or a zero without a sign
+                below = Op("select", (Op("lt", (leaf, zero), "b"), minus, rest), leaf.kind)
                 return Op("select", (Op("gt", (leaf, zero), "b"), one, below), leaf.kind)
             return Op(name, (leaf,), leaf.kind)
 

@@ -17,7 +17,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front import sets, tables, texts, traces
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both, compared, equal, is_plain_tuple, negation, test_of
+from gendsl.compiler.front.numbers import both, compared, equal_parts, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -356,7 +356,7 @@ def equal_sequences(frame: Frame, a: Value, b: Value) -> Expr:
     def alike() -> Value:
         result: Expr = hir.TRUE
         for i, wanted in enumerate(items):
-            test = equal(frame, frame.atoms(item(frame, one, Const(i, "i"))), frame.atoms(wanted))
+            test = equal_parts(frame, frame.atoms(item(frame, one, Const(i, "i"))), frame.atoms(wanted))
             result = both(result, frame.atom(test))
         return number(result)
 
@@ -384,7 +384,7 @@ def ordered_lists(frame: Frame, name: str, a: Value, b: Value) -> Value:
         with frame.into(open_):
             x, y = (frame.atoms(item(frame, one, var)) for one in (a, b))
             differ: hir.Body = []
-            frame.emit(hir.If(negation(equal(frame, x, y)), differ, []))
+            frame.emit(hir.If(negation(equal_parts(frame, x, y)), differ, []))
             with frame.into(differ):
                 order = test_of(compared(frame, strict, x, y))
                 frame.emit(hir.Set([result, told], [order, hir.TRUE]))
@@ -406,7 +406,7 @@ def _equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
         return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
 
     def lower() -> None:
-        test = equal(frame, frame.atoms(item(frame, a, var)), frame.atoms(item(frame, b, var)))
+        test = equal_parts(frame, frame.atoms(item(frame, a, var)), frame.atoms(item(frame, b, var)))
         inner: hir.Body = []
         frame.emit(hir.If(negation(test), inner, []))
         with frame.into(inner):
@@ -536,17 +536,17 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
                 raise frame.not_closed("`in` a range with a step")
             return inside
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
-            return _any(frame, [equal(frame, known(one), frame.atoms(value)) for one in found])
+            return _any(frame, [equal_parts(frame, known(one), frame.atoms(value)) for one in found])
         case Tuple() if is_plain_tuple(container.type):
             value = frame.atoms(value)
-            return _any(frame, [equal(frame, one, value) for one in items_of(container)])
+            return _any(frame, [equal_parts(frame, one, value) for one in items_of(container)])
         case List():
             found_at = frame.set(hir.FALSE, "found")
             value = frame.atoms(value)
 
             def lower(one: Value, _: Var) -> None:
                 inner: hir.Body = []
-                frame.emit(hir.If(equal(frame, frame.atoms(one), value), inner, []))
+                frame.emit(hir.If(equal_parts(frame, frame.atoms(one), value), inner, []))
                 with frame.into(inner):
                     frame.emit(hir.Set([found_at], [hir.TRUE]))
 
@@ -950,7 +950,7 @@ def count(frame: Frame, value: Value, wanted: Value) -> Value:
 
     def lower(one: Value, _: Var) -> None:
         inner: hir.Body = []
-        frame.emit(hir.If(equal(frame, frame.atoms(one), wanted), inner, []))
+        frame.emit(hir.If(equal_parts(frame, frame.atoms(one), wanted), inner, []))
         with frame.into(inner):
             frame.emit(hir.Set([total], [Op("add", (total, Const(1, "i")), "i")]))
 
@@ -964,7 +964,7 @@ def position(frame: Frame, value: Value, wanted: Value) -> Value:
     wanted = frame.atoms(wanted)
 
     def lower(one: Value, i: Var) -> None:
-        test = both(equal(frame, frame.atoms(one), wanted), Op("lt", (found, Const(0, "i")), "b"))
+        test = both(equal_parts(frame, frame.atoms(one), wanted), Op("lt", (found, Const(0, "i")), "b"))
         inner: hir.Body = []
         frame.emit(hir.If(test, inner, []))
         with frame.into(inner):

@@ -145,7 +145,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     for one in dataclasses.fields(first):
         if one.compare:
             mine, theirs = (frame.atoms(attribute(frame, value, one.name)) for value in (a, b))
-            result = numbers.both(result, frame.atom(numbers.equal(frame, mine, theirs)))
+            result = numbers.both(result, frame.atom(numbers.equal_parts(frame, mine, theirs)))
     return result
 
 

@@ -130,7 +130,7 @@ def argmin(a: Any) -> int:
 
 def cumsum(a: Any) -> Any:
     """The sums of the first entries of a vector."""
-    result = a + 0
+    result = a * 1  # numbers, of which zeros keep their signs
     for i in range(1, len(a)):
         result[i] = result[i - 1] + a[i]
     return result
@@ -138,7 +138,7 @@ def cumsum(a: Any) -> Any:
 
 def cumprod(a: Any) -> Any:
     """The products of the first entries of a vector."""
-    result = a + 0
+    result = a * 1
     for i in range(1, len(a)):
         result[i] = result[i - 1] * a[i]
     return result
@@ -310,6 +310,7 @@ def argsort_of_different(a: Any) -> Any:
 
 def search_left(a: Any, v: float) -> int:
     """How many entries of a sorted vector are less than a number."""
+    assert v == v  # NumPy puts NaN last
     low, high = 0, len(a)
     while low < high:
         middle = (low + high) // 2
@@ -322,6 +323,7 @@ def search_left(a: Any, v: float) -> int:
 
 def search_right(a: Any, v: float) -> int:
     """How many entries of a sorted vector are not greater than a number."""
+    assert v == v
     low, high = 0, len(a)
     while low < high:
         middle = (low + high) // 2

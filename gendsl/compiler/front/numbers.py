@@ -437,10 +437,11 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return known(function(len(xs), len(ys)))
     x, y = frame.atoms(xs[0]), frame.atoms(ys[0])
     if len(xs) == len(ys) == 1:
+        equal_parts(frame, x, y)  # which fails where both are NaN
         return compared(frame, name, x, y)
     strict = {"le": "lt", "ge": "gt"}.get(name, name)
     return frame.choose(
-        equal(frame, x, y),
+        equal_parts(frame, x, y),
         lambda: _ordered(frame, name, _rest(xs), _rest(ys)),
         lambda: compared(frame, strict, x, y),
     )
@@ -455,6 +456,28 @@ def _rest(items: list[Value]) -> Value:
     from gendsl.compiler.front.values import make_tuple
 
     return make_tuple(items[1:])
+
+
+NAN_IN_CONTAINER = "a NaN that is compared as part of a container, where it equals only itself"
+
+
+def equal_parts(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether parts of containers are equal, as lists, tuples, sets and dicts compare them.
+
+    For these an object is equal to itself, also if it is NaN; a text does not know which NaN is which object.
+    """
+    a, b = frame.atoms(frame.opened(a)), frame.atoms(frame.opened(b))
+    if isinstance(a.type, Union):
+        return test_of(frame.switch(a, lambda one: number(equal_parts(frame, one, b))))
+    if isinstance(b.type, Union):
+        return test_of(frame.switch(b, lambda one: number(equal_parts(frame, a, one))))
+    if all(is_number(one) and kind_of(one) == "f" for one in (a, b)):
+        frame.fail_if(both(*(_is_nan(number_leaf(one, "f")) for one in (a, b))), NAN_IN_CONTAINER)
+    return equal(frame, a, b)
+
+
+def _is_nan(expr: Expr) -> Expr:
+    return Const(expr.value != expr.value, "b") if isinstance(expr, Const) else Op("isnan", (expr,), "b")
 
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr:
@@ -491,7 +514,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
             return hir.FALSE
         result: Expr = hir.TRUE
         for x, y in zip(xs, ys, strict=True):
-            result = both(result, equal(frame, x, y))
+            result = both(result, equal_parts(frame, x, y))
         return result
     if isinstance(a.type, List) or isinstance(b.type, List):
         from gendsl.compiler.front import containers

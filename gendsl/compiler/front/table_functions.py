@@ -6,6 +6,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text
+from gendsl.compiler.front.numbers import NAN_IN_CONTAINER
 from gendsl.compiler.hir import Const, Expr, Op, Var
 
 PARTS = ("r", "r")
@@ -122,7 +123,9 @@ def finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.F
     load: list[hir.Statement] = [hir.Load(list(other), entries, layout, at)] if layout else []
     step = Op("bitand", (Op("add", (place, Const(1, "i")), "i"), Op("sub", (size, Const(1, "i")), "i")), "i")
     start = Op("bitand", (_hash(list(given)), Op("sub", (size, Const(1, "i")), "i")), "i")
+    floats = [one for one in given if one.kind == "f"]
     function.body = [
+        *(hir.If(Op("isnan", (one,), "b"), [hir.Fail(NAN_IN_CONTAINER)], []) for one in floats),
         hir.Length(size, table, ("i",)),
         hir.Set([place], [start]),
         hir.Loop(

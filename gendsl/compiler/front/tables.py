@@ -173,8 +173,7 @@ def _missing(frame: Frame, value: Value, key: Value) -> Value:
 def equal(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two dicts have the same keys with equal values, in whatever order."""
     from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.numbers import equal as equal_values
-    from gendsl.compiler.front.numbers import negation
+    from gendsl.compiler.front.numbers import equal_parts, negation
 
     assert isinstance(a.type, Dict) and isinstance(b.type, Dict)
     if Counter in (a.type.missing, b.type.missing):
@@ -186,7 +185,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         at = frame.atom(find(frame, b, key), "at")
 
         def theirs() -> Value:
-            return number(equal_values(frame, mine, at_position(frame, b, at)[1]))
+            return number(equal_parts(frame, mine, at_position(frame, b, at)[1]))
 
         there = frame.branch(Op("ge", (at, FIRST), "b"), theirs, lambda: number(hir.FALSE))
         inner: hir.Body = [hir.Set([same], [hir.FALSE])]
