@@ -23,6 +23,7 @@ from gendsl.compiler import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
+from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.policy import Decision, decide
 from gendsl.inference.recording import Quantities, Recorder, quantities, reader_of
 from gendsl.inference.steps import Steps
@@ -161,6 +162,8 @@ def remade(trace: Any) -> Any:
     """The trace made afresh of its arguments and choices; any other kind of trace as it is."""
     if not isinstance(trace, ReferenceTrace):
         return trace
+    if isinstance(trace, LookedAt) and trace.left_density is not None:
+        return trace.whole
     return _scored(trace, {path: record[1] for path, record in trace.records.items()})
 
 

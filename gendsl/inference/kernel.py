@@ -12,6 +12,7 @@ import numpy as np
 
 from gendsl.compiler.moves import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
+from gendsl.inference.looked_at import LookedAt
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.transforms.language import Transform
@@ -86,6 +87,8 @@ class Kernel:
                 f"kernel {self.name} was called with {trace!r}, which is no trace",
                 fix="start from model.generate(args, observations).trace",
             )
+        if type(trace) is LookedAt:  # it is to be edited
+            trace = trace.whole
         try:
             return self.step(trace, as_rng(rng))
         except RecursionError as error:

@@ -1,11 +1,17 @@
-"""The trace that a chain of machine code is at, for a function that looks at it."""
+"""The trace that a chain of compiled kernels is at, for functions that look at it, and the one it stops at.
+
+The program runs for it when something is asked for that takes a run: a run of 10,000 observations takes as
+long as hundreds of steps, and most traces that chains stop at are asked for some values, or gone on from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
+from gendsl.choices import ChoiceMap
+from gendsl.compiler.observations import Strings
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 
@@ -28,20 +34,41 @@ def _of_whole(name: str) -> Callable[..., Any]:
     return operation
 
 
+class Values(dict[Any, Any]):
+    """The values of the choices of a trace, which can be known without being kept."""
+
+
 class LookedAt(ReferenceTrace):
     """A trace of which a function reads some choices, or what the program returned.
 
-    The values of choices are those that the machine code left: for them nothing runs. For what the program
-    returned, and all else that can be looked at, the reference interpreter runs it once, in about a third of
-    the time that a trace of today's runtime takes. That is made for operations that give other traces.
+    The values of choices are those that the text left: for them nothing runs. For what the program returned,
+    and all else that can be looked at, the reference interpreter runs it once, in about a third of the time
+    that a trace of today's runtime takes. That is made for operations that give other traces, and for all
+    that is asked for once the chain has gone on, or stopped.
+
+    Attributes:
+        left_density: the log density of a chain that stopped there, of which another goes on from there; it
+            is that of the text, whose sums may have other last bits than those of the program. None of other
+            traces.
+        left_observed: the strings of the addresses that have nothing but observations, of such a chain.
     """
 
-    __slots__ = ("__weakref__", "_executed", "_machine", "_singly", "_values", "_whole")
+    __slots__ = (
+        "__weakref__", "_executed", "_machine", "_singly", "_values", "_whole", "left_density",
+        "left_observed",
+    )  # fmt: skip
 
     def __init__(self, machine: Machine) -> None:
-        self.gen_fn, self.args, self.observed_paths = machine.model, machine.args, machine.observed
+        self._start(machine.model, machine.args, machine.observed, machine)
+
+    def _start(
+        self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], machine: Machine | None = None
+    ) -> None:
+        self.gen_fn, self.args, self.observed_paths = gen_fn, args, observed
         self._spaces = self._structure = self.scored_from = None
-        self._machine: Machine | None = machine
+        self.left_density: float | None = None
+        self.left_observed: frozenset[Strings] | None = None
+        self._machine = machine
         self._values: dict[Path, Any] | None = None
         self._singly = 0
         self._executed: ReferenceTrace | None = None
@@ -73,6 +100,19 @@ class LookedAt(ReferenceTrace):
         """Take the values over, before the chain goes on."""
         self._values, self._machine = self.values, None
 
+    def leave(self, observed: frozenset[Strings]) -> None:
+        """Be the trace that the chain stops at; the addresses with these strings are all observed."""
+        assert self._machine is not None
+        self.left_density, self.left_observed = self._machine.log_density, observed
+        self.scored_from = self._values = Values(self.values)
+        self._machine = None
+
+    def __reduce__(self) -> Any:
+        if self.left_density is None:
+            return self.whole.__reduce__()
+        state = self.gen_fn, self.args, dict(self.values), frozenset(self.observed_paths)
+        return _left_again, (*state, self.left_density, self.left_observed)
+
     def _tell(self) -> None:
         """Tell the chain that more than values was asked for."""
         if self._machine is not None:
@@ -81,6 +121,8 @@ class LookedAt(ReferenceTrace):
     @property
     def executed(self) -> ReferenceTrace:
         """The trace that the reference interpreter makes of the values."""
+        if self._whole is not None or self._machine is None:
+            return self.whole
         if self._executed is None:
             self._tell()
             self._executed = self.gen_fn.reference.score(self.args, self.values)
@@ -111,6 +153,10 @@ class LookedAt(ReferenceTrace):
         return self.whole.log_prob
 
     @property
+    def chain_density(self) -> float:
+        return self.log_prob if self.left_density is None else self.left_density
+
+    @property
     def retval(self) -> Any:
         return self.executed.retval
 
@@ -130,6 +176,25 @@ class LookedAt(ReferenceTrace):
             return super().__contains__(address)
         return True
 
+    @property
+    def choices(self) -> ChoiceMap:
+        return self.executed.choices
+
+    @property
+    def observed(self) -> ChoiceMap:
+        return self.executed.observed if self._machine is None else super().observed
+
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")
     local_density, rerun = _of_whole("local_density"), _of_whole("rerun")
+
+
+def _left_again(
+    gen_fn: Any, args: tuple[Any, ...], values: dict[Path, Any], observed: frozenset[Path], *left: Any
+) -> LookedAt:
+    """A trace that a chain stopped at, from its choices: how one is unpickled."""
+    trace = LookedAt.__new__(LookedAt)
+    trace._start(gen_fn, args, observed)
+    trace.scored_from = trace._values = Values(values)
+    trace.left_density, trace.left_observed = left
+    return trace

@@ -38,11 +38,11 @@ from gendsl.compiler.recorded_draws import Draws, RecordedDraws
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
-from gendsl.inference.looked_at import TOO_OFTEN, LookedAt
+from gendsl.inference.looked_at import TOO_OFTEN, LookedAt, Values
 from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
-from gendsl.inference.texts import compiled
+from gendsl.inference.texts import compiled, observed_of
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
@@ -64,10 +64,6 @@ FIRST_STEPS = 200
 """After how many steps that share is looked at."""
 MOST_READERS = 10_000
 """So many addresses that functions look at are kept with what reads them."""
-
-
-class _Values(dict[Any, Any]):
-    """The values of the choices of a trace, which can be known without being kept."""
 
 
 class Machine:
@@ -104,6 +100,7 @@ class Machine:
         every = [part.move.parts if isinstance(part.move, Picked) else [part.move] for part in self.parts]
         self.untold = [isinstance(move, Transition) for moves in every for move in moves]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
+        self.observed_alone = observed_of(trace)
         self.missing = missing
         self.closed = compiled(self.parts, trace, as_text=missing is not None)
         self.fallbacks: dict[str, int] = {}
@@ -128,7 +125,7 @@ class Machine:
         if state is None:
             self.load(trace)
         else:
-            state.set_float(Word.LOG_DENSITY, trace.log_prob)
+            state.set_float(Word.LOG_DENSITY, trace.chain_density)
             state.remember(trace)
         tallies = self.state.tallies
         self.counted = tallies.tolist(), tallies.view(np.float64).tolist()
@@ -166,7 +163,7 @@ class Machine:
         values = trace.scored_from
         if values is None:
             values = dict(values_of(trace))
-        self.state.load(values, self.observed, trace.log_prob)
+        self.state.load(values, self.observed, trace.chain_density)
         self.state.remember(trace)
         self.known = trace
 
@@ -177,6 +174,8 @@ class Machine:
         if self.known is None:
             self.known = self.model.score(self.args, self.state.choices())
             self.known.observed_paths = self.observed
+        elif isinstance(self.known, LookedAt):
+            self.known = self.known.whole
         return self.known
 
     def _let_go(self) -> None:
@@ -189,13 +188,17 @@ class Machine:
     def left(self) -> Any:
         """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
         self._let_go()
-        trace = self.trace
-        if self.beyond is None:
-            self.state.tell()
-            if trace.scored_from is None:
-                trace.scored_from = _Values(self.state.choices())
-            left, steps = self.closed.left, int(self.state.words[Word.STEPS])
-            left[:] = [(weakref.ref(trace.scored_from, lambda _: left.clear()), steps, self.state)]
+        if self.beyond is not None:
+            return self.known
+        self.state.tell()
+        if self.known is None:
+            self.known = LookedAt(self)
+            self.known.leave(self.observed_alone)
+        trace = self.known
+        if trace.scored_from is None:
+            trace.scored_from = Values(self.state.choices())
+        left, steps = self.closed.left, int(self.state.words[Word.STEPS])
+        left[:] = [(weakref.ref(trace.scored_from, lambda _: left.clear()), steps, self.state)]
         return trace
 
     @property
@@ -214,7 +217,7 @@ class Machine:
         if value is not None:
             return value
         if self.known is not None:
-            return recorder(self.trace)
+            return recorder(self.known)
         if self.looked_at is None:
             self.looked_at = LookedAt(self)
         self.others_ran = True

@@ -158,6 +158,11 @@ def _count(trace: Any) -> int:
     return observed if observed > most else sum(1 for _ in islice(trace.records, most + 1))
 
 
+def _choices(trace: Any) -> Any:
+    """The choices of a trace, by path, without a run of the program where their values are known."""
+    return trace.records if trace.scored_from is None else trace.scored_from
+
+
 def _most_choices(flat: Flat) -> int:
     """How many choices a trace may have."""
     have_loops = all(_has_loop(getattr(one, "q", None)) for part in flat.parts for one in moves_within(part))
@@ -188,7 +193,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 continue
             assert isinstance(move, (Updating, Resampling))
             wanted = select(*move.patterns)
-            selected = [path for path in trace.records if path in wanted]
+            selected = [path for path in _choices(trace) if path in wanted]
             if selected:
                 in_turn = isinstance(move, Updating) and move.scan == "systematic"
                 visits = often * (len(selected) if in_turn else 1)
@@ -271,7 +276,7 @@ def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
     if _has_columns(trace.gen_fn) and any(isinstance(one, _OF_COLUMNS) for one in moves):
         return "loops over data are columns"
     closed = compiled(flat.parts, trace, as_text=True)
-    values = trace.scored_from if trace.scored_from is not None else trace.records
+    values = _choices(trace)
     singly, may_change = closed.looked_at(values)
     changed = [path for path in may_change if path not in trace.observed_paths]
     in_turn = max((len(_selected(one, trace)) for one in moves if isinstance(one, Updating)), default=0)
@@ -302,7 +307,7 @@ def _has_columns(program: GenFunction) -> bool:
 def _selected(one: Updating, trace: Any) -> list[Any]:
     """The choices that a move updates in turn, or one of them."""
     wanted = select(*one.patterns)
-    selected = [path for path in trace.records if path in wanted]
+    selected = [path for path in _choices(trace) if path in wanted]
     return selected if one.scan == "systematic" else selected[:1]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gendsl.compiler.moves import NotClosed, Step, all_within, are_alike
 from gendsl.compiler.observations import Strings, observed_alone
+from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
@@ -100,6 +101,8 @@ def known(parts: Sequence[Part], trace: Any) -> ClosedKernel | None:
 
 def observed_of(trace: Any) -> frozenset[Strings]:
     """The strings of the addresses of a trace that have nothing but observations."""
+    if isinstance(trace, LookedAt) and trace.left_observed is not None:
+        return trace.left_observed  # where others had some, too, the chain would not have come there
     paths = trace.choices if trace.scored_from is None else trace.scored_from
     return observed_alone(paths, trace.observed_paths)
 

@@ -63,7 +63,11 @@ def check_start(trace: Any) -> None:
     Raises:
         ZeroProbabilityError: it is 0, or infinite; a chain could never move, or never be left.
     """
-    if -inf < getattr(trace, "log_prob", inf) < inf:
+    if isinstance(trace, ReferenceTrace):
+        density: float = trace.chain_density
+    else:
+        density = getattr(trace, "log_prob", inf)
+    if -inf < density < inf:
         return
     refuse_start(trace)
 
@@ -137,6 +141,11 @@ class ReferenceTrace(Trace):
         self._spaces: dict[Path, list[Path]] | None = None
         self._structure: Structure | None = None
         self.scored_from: dict[Path, Any] | None = None
+
+    @property
+    def chain_density(self) -> float:
+        """The log density of a chain that starts here."""
+        return self.log_prob
 
     # --- looking ----------------------------------------------------------------------------------
 
