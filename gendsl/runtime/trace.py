@@ -63,11 +63,8 @@ def check_start(trace: Any) -> None:
     Raises:
         ZeroProbabilityError: it is 0, or infinite; a chain could never move, or never be left.
     """
-    if isinstance(trace, ReferenceTrace):
-        density: float = trace.chain_density
-    else:
-        density = getattr(trace, "log_prob", inf)
-    if -inf < density < inf:
+    is_ours = isinstance(trace, ReferenceTrace)
+    if -inf < (trace.chain_density if is_ours else getattr(trace, "log_prob", inf)) < inf:
         return
     refuse_start(trace)
 
