@@ -281,3 +281,50 @@ def test_numpys_sums_keep_the_sign_of_a_zero_and_its_sign_has_none():
 
 def test_where_nan_would_be_put_is_for_the_reference():
     assert outcome(signs_and_places, (math.nan,)).startswith(("equal", "failed"))
+
+
+@gen
+def truths_multiplied(a):
+    k = ~uniform_discrete(0, 2)
+    above, below = a > k, a < 2.5
+    x = ~normal(above @ below, 1)
+
+
+@gen
+def matrix_of_truths_multiplied(a):
+    k = ~uniform_discrete(0, 2)
+    x = ~normal(((a[:, None] > a) @ (a > k)) @ a, 1)
+
+
+@gen
+def cube_multiplied(a):
+    k = ~uniform_discrete(0, 2)
+    x = ~normal((np.ones((2, 2, 3)) @ a).sum() * k, 1)
+
+
+@gen
+def truths_and_numbers_multiplied(a):
+    k = ~uniform_discrete(0, 2)
+    above = a > k
+    x = ~normal((above @ a) + (np.array([1, 2, 3]) @ above) + ((a[:, None] > a) @ a)[2], 1)
+
+
+@pytest.mark.parametrize("rng", range(3))
+@pytest.mark.parametrize("model", [truths_multiplied, matrix_of_truths_multiplied, cube_multiplied])
+def test_products_that_are_none_of_numbers_are_refused(model, rng):
+    assert outcome(model, (np.array([1.0, 2.0, 3.0]),), rng=rng).startswith("refused")
+
+
+@pytest.mark.parametrize("rng", range(3))
+def test_truth_values_times_numbers_are_numbers(rng):
+    assert outcome(truths_and_numbers_multiplied, (np.array([1.0, 2.0, 3.0]),), rng=rng) == "equal"
+
+
+@gen
+def class_of_a_product(a):
+    b = ~normal(0, 1)
+    x = ~normal(isinstance(a @ a * b, np.floating) + 2 * isinstance(a @ a, float), 1)
+
+
+def test_a_product_of_vectors_is_a_number_of_numpys():
+    assert outcome(class_of_a_product, (np.ones(3),)) == "equal"

@@ -13,8 +13,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler import hir
-from gendsl.compiler.front import library
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.values import (
@@ -451,9 +452,9 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     if is_never(a) or is_never(b):
         return NOTHING
     if name == "matmul":
-        return library_call(
-            frame, library.matmul, [as_array(frame, a, what="left"), as_array(frame, b, what="right")]
-        )
+        from gendsl.compiler.front.array_calls import call
+
+        return call(frame, np.matmul, [a, b], {}) or NOTHING
     scalars: dict[int, Expr] = {}
     arrays: list[Value] = []
     for i, value in enumerate((a, b)):
