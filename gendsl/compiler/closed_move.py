@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +77,9 @@ from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
 from gendsl.compiler.types import leaves
 from gendsl.compiler.updates import fill_along, updating
 
+if TYPE_CHECKING:
+    from gendsl.compiler.recorded_functions import Made
+
 Placed = tuple[Template, tuple[int, ...], list[Any]]
 """The template of a choice, its indices, and the leaves of its value."""
 
@@ -100,6 +103,7 @@ class ClosedKernel(Compiled):
         compared: how many steps were compared with the reference.
         sizes_compared: how many choices the traces had that these started from.
         seconds: how long the last comparison took.
+        functions_kept: the texts of functions whose values were recorded, or why there is none.
         left: the trace that the last chain stopped at, after how many steps, and its memory, for a chain that
             goes on from there; or nothing.
         compare_at: when there is to be one again, on the clock `time.perf_counter`, if nothing is new.
@@ -179,6 +183,7 @@ class ClosedKernel(Compiled):
         self.compared, self.sizes_compared = 0, set[int]()
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
+        self.functions_kept: list[tuple[Any, Made]] = []
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
         self.values |= {
             f"q{i}": (*given_trace(one), *one.q_args)

@@ -19,9 +19,9 @@ from gendsl.errors import Location
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-_FUTURE_FLAGS = 0
+FUTURE_FLAGS = 0
 for _feature in __future__.all_feature_names:
-    _FUTURE_FLAGS |= getattr(__future__, _feature).compiler_flag
+    FUTURE_FLAGS |= getattr(__future__, _feature).compiler_flag
 
 
 _NO_ARGUMENTS = ast.arguments(
@@ -124,7 +124,7 @@ def compile_definition(
         located(ast.Module([*importing, definition], [])),
         original.co_filename,
         "exec",
-        flags=original.co_flags & _FUTURE_FLAGS,
+        flags=original.co_flags & FUTURE_FLAGS,
         dont_inherit=True,
     )
     for scope in (*scopes, node):

@@ -237,7 +237,8 @@ class Expressions(Writer):
         assert symbol is not None, name
         self.declared[symbol] = len(args)
         given = ", ".join(f"double {arg}" for arg in args)
-        found = self.let(f"call double @{symbol}({given}{more_of(symbol)})")
+        as_it_is = " nobuiltin" if self.is_exact else ""  # a square by `pow` is no product
+        found = self.let(f"call double @{symbol}({given}{more_of(symbol)}){as_it_is}")
         if name.startswith("np_"):
             return found
         # Python's functions raise where a finite number gives none, or a number gives a NaN

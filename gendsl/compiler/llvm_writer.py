@@ -46,9 +46,10 @@ class Writer:
         declared: functions of numbers that are called, with how many they take.
         drawn: the methods of generators that are called.
         is_shared: whether it writes what several texts call.
+        is_exact: whether functions of numbers are called as they are, and nothing else gives their values.
     """
 
-    is_shared = False
+    is_shared = is_exact = False
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout

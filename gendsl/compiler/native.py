@@ -134,6 +134,7 @@ class Native:
 
     Attributes:
         entry: the function that Python calls, with the address of the context; it returns a status.
+        address: where that lies.
         was_kept: whether it was made before, and kept.
     """
 
@@ -148,8 +149,8 @@ class Native:
             for one in code.objects:
                 self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
-            address = self.engine.get_function_address(ENTRY)
-        entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+            self.address: int = self.engine.get_function_address(ENTRY)
+        entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self.address)
         linear = any(name.startswith(_LAPACK) for name in code.outside)
         self.entry = one_thread()(entry) if linear else entry
 

@@ -11,9 +11,10 @@ from gendsl.compiler.hir import Input
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.types import leaves
 
-FAILED, FULL, STOPPED, WAITING, PAUSED = 1, 2, 3, 4, 5
+FAILED, FULL, STOPPED, WAITING, PAUSED, NO_ROOM = 1, 2, 3, 4, 5, 6
 """What a text returns where it fails, where there is no room, where it was to stop, where the next step is
-one of a kernel that is not compiled, and where the state is to be kept before it goes on.
+one of a kernel that is not compiled, where the state is to be kept before it goes on, and where there is no
+room in the row for what a function of the trace gives.
 """
 
 
@@ -123,6 +124,13 @@ class Word(IntEnum):
     SWEEPS_A_DRAW = auto()
     SWEEPS_TO_DRAW = auto()
     """How many times the whole schedule is run for each draw, and is still to be run for the next."""
+    FUNCTIONS = auto()
+    """The pointer to what writes the values of functions of the trace into a row, or 0 where there is none;
+    see `native_functions`."""
+    FUNCTION_ROOMS = auto()
+    """The pointer to how much room there is for each of their lists."""
+    FUNCTION_STATUS = auto()
+    """What it returned where the chain stopped."""
     SEEN = auto()
     """The pointer to bytes that say of which numbers of choices steps were looked at."""
     SEEN_SIZE = auto()

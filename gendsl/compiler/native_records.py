@@ -1,7 +1,7 @@
 """What is recorded of the draws of a chain, in machine code: a row of words for each draw.
 
     log density | of each row of the tallies: steps, accepted | each cell | of each column and each array: how
-    many, numbers
+    many, numbers | what functions of the trace give
 
 A *cell* is one choice, a *column* all that are numbered from 0 on, an *array* one choice that is one. The
 table that says which they are has
@@ -10,8 +10,8 @@ table that says which they are has
     first leaf, that of the pointer to the stamps, the place, and for how many numbers there is room.
 
 A draw is not recorded where the current trace has no such choice, or not all up to the last of a column, or
-there is no room: then the chain stops, and Python says what there is. It stops behind a draw where the trace
-has a number of choices of which no step was looked at, too.
+where a function fails, or there is no room: then the chain stops, and Python says what there is. It stops
+behind a draw where the trace has a number of choices of which no step was looked at, too.
 """
 
 from __future__ import annotations
@@ -99,6 +99,13 @@ class NativeRecords(NativeTally):
                         to = p.let(f"add i64 {p.let(f'load i64, ptr {place}')}, {i}")
                         self.store(row, to, value)
                 p.add_to(place, room)
+        functions = p.word(Word.FUNCTIONS, "r")
+        with p.when(p.let(f"icmp ne ptr {functions}, null")):
+            behind = self.at(row, p.let(f"load i64, ptr {place}"))
+            arguments = f"ptr %ctx, ptr {behind}, ptr {p.word(Word.FUNCTION_ROOMS, 'r')}"
+            status = p.let(f"zext i32 {p.let(f'call i32 {functions}({arguments})')} to i64")
+            p.set_word(Word.FUNCTION_STATUS, status)
+            p.add_to(missing, status)
         whole = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {missing}')}, 0")
         p.add_to(stop, p.flag(p.let(f"xor i1 {whole}, true")))
         with p.when(whole):

@@ -347,6 +347,21 @@ class NativeState(ChainState):
 
     # --- memory -----------------------------------------------------------------------------------
 
+    def widen(self, size: int) -> None:
+        """Make room for so many words of the context."""
+        if len(self.words) < size:
+            self.words = np.concatenate([self.words, np.zeros(size - len(self.words), np.int64)])
+            self.origin = None
+
+    def has_made_room(self) -> bool:
+        """Make room after a function of the current trace had none; whether there is some now."""
+        self.origin, self.words[Word.HEAP_WANTED] = None, 0  # it keeps no arrays
+        try:
+            self._make_room(self._wanted())
+        except NotClosed:
+            return False
+        return True
+
     def _make_memory(self, *, with_heap: bool = True) -> None:
         """The arena, the logs and, unless these stay, the memory of arrays that are kept."""
         self.arena = room(self.arena_size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from gendsl.compiler.types import Array, Number
 
 if TYPE_CHECKING:
     from gendsl.compiler.native_state import NativeState
+    from gendsl.compiler.recorded_functions import RecordedFunctions
 
 _ROOM = 1_000_000
 """How many words of rows there is room for at most."""
@@ -60,23 +61,47 @@ class RecordedDraws:
         sweeps: how many times the schedule is to be run in all.
     """
 
-    def __init__(self, state: NativeState, found: list[tuple[Template, tuple[int, ...] | None]]) -> None:
+    def __init__(
+        self,
+        state: NativeState,
+        found: list[tuple[Template, tuple[int, ...] | None]],
+        places: Sequence[int],
+        functions: RecordedFunctions | None = None,
+        function_places: Sequence[int] = (),
+    ) -> None:
         """
         Args:
-            found: for each quantity the template, and the indices of a choice, None for all that there are.
+            found: for each quantity that is at an address the template, and the indices of a choice, None for
+                all that there are.
+            places: which quantities these are.
+            functions: those that give the others.
+            function_places: which these are.
         """
-        self.state = state
+        self.state, self.functions = state, functions
         kinds = [_CELL if is_cell(*one) else _COLUMN if one[1] is None else _ARRAY for one in found]
-        self.order = sorted(range(len(found)), key=kinds.__getitem__)
-        self.entries = [found[place] for place in self.order]
+        order = sorted(range(len(found)), key=kinds.__getitem__)
+        self.entries = [found[place] for place in order]
+        self.order = [*(places[place] for place in order), *function_places]
         self.counts = [kinds.count(kind) for kind in (_CELL, _COLUMN, _ARRAY)]
         self.sweeps = self.thin = 0
 
     @classmethod
-    def of(cls, state: NativeState, paths: Sequence[tuple[Any, ...]]) -> RecordedDraws | None:
-        """What records what is at some addresses; None if machine code can't do that for all of them."""
+    def of(
+        cls,
+        state: NativeState,
+        paths: Mapping[int, tuple[Any, ...]],
+        functions: RecordedFunctions | None = None,
+        function_places: Sequence[int] = (),
+    ) -> RecordedDraws | None:
+        """What records what is at some addresses; None if machine code can't do that for all of them.
+
+        Args:
+            paths: the addresses, by which quantities they are.
+            functions: the functions that give the others.
+            function_places: which these are.
+        """
         found: list[tuple[Template, tuple[int, ...] | None]] = []
-        for path in paths:
+        for path in paths.values():
             addresses = Addresses(state.closed.lowered)
             try:
                 every = addresses.find_all(path)
@@ -93,7 +118,7 @@ class RecordedDraws:
             if not (is_array or isinstance(template.type, Number)) or is_auxiliary(template):
                 return None
             found.append((template, indices))
-        return cls(state, found)
+        return cls(state, found, list(paths), functions, function_places)
 
     def room(self) -> int:
         """How many draws may be recorded at once; 0 where there is no place for a choice yet."""
@@ -118,7 +143,8 @@ class RecordedDraws:
 
     def _width(self, rooms: list[int]) -> int:
         """How many words a row has."""
-        return 1 + 2 * len(self.state.tallies) + len(rooms) + sum(rooms)
+        own = 0 if self.functions is None else self.functions.width
+        return 1 + 2 * len(self.state.tallies) + len(rooms) + sum(rooms) + own
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -146,6 +172,9 @@ class RecordedDraws:
     def go_on(self) -> None:
         """Record what follows, where choices lie now."""
         self._take()
+        self.state.words[Word.FUNCTIONS] = 0
+        if self.functions is not None:
+            self.functions.set_words()
         state, words, rooms = self.state, self.state.words, self._rooms()
         width = self._width(rooms)
         table: list[Any] = [width, len(state.tallies), *self.counts]
@@ -163,6 +192,9 @@ class RecordedDraws:
         """Stop; what was recorded."""
         self._take()
         self.state.words[Word.RECORDED], self.state.recorded = 0, None
+        status = int(self.state.words[Word.FUNCTION_STATUS])
+        if self.functions is not None and status:
+            self.functions.make_room(status)
         return self.made
 
     def _take(self) -> None:
@@ -186,6 +218,8 @@ class RecordedDraws:
                 numbers, sizes = _typed(rows[:, at + 1 : at + 1 + room], kind), rows[:, at].tolist()
                 made.append([row[:size].copy() for row, size in zip(numbers, sizes, strict=True)])
             at += 1 + room
+        if self.functions is not None:
+            made += self.functions.take(rows, at)
         for place, values in zip(self.order, made, strict=True):
             self.made.values[place] += values
 

@@ -25,7 +25,7 @@ from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.policy import Decision, decide
-from gendsl.inference.recording import Quantities, Recorder, quantities, reader_of
+from gendsl.inference.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
 from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, count
 from gendsl.interface import Trace
@@ -273,7 +273,10 @@ class _Steps:
         left = "".join(f"; {count} by the interpreter: {why}" for why, count in machine.fallbacks.items())
         end = f"; then step by step: {decision.reason}" if decision.machine is None else ""
         others = f" but for {', '.join(machine.called)}" if machine.called else ""
-        return f"{machine.ran}{others}{left}{end}"
+        calls = machine.calls.items()
+        left += "".join(f"; {count} values of functions by Python: {why}" for why, count in calls)
+        called = f"; recorded functions are called: {machine.why_called}" if machine.why_called else ""
+        return f"{machine.ran}{others}{left}{called}{end}"
 
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
         """How the steps of a kernel are to be run."""
@@ -391,6 +394,8 @@ class _Steps:
                         raise KeyboardInterrupt  # from where the run was asked for
                     due = now + REPORT_EVERY
                 reason = machine.why_given_up()
+                if recorded is not None and recorded.functions is not machine.functions:
+                    recorded = machine.recorded(plan.recorders)
         finally:
             chain.last = machine.left()
             chain.seconds = before + clock() - started
@@ -403,7 +408,8 @@ class _Steps:
         chain = self.chain
         with collector.waiting():
             rows: list[Quantities] = [{} for _ in made.log_prob]
-            for name, values in zip(self.plan.recorders, made.values, strict=True):
+            for (given, recorder), values in zip(self.plan.recorders.items(), made.values, strict=True):
+                name = name_in_draws(given, recorder)
                 for row, value in zip(rows, values, strict=True):
                     row[name] = value
         chain.steps.extend(made.log_prob, tallies, machine.counts_of(made))

@@ -54,8 +54,8 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "__weakref__", "_executed", "_machine", "_singly", "_values", "_whole", "left_density",
-        "left_observed",
+        "__weakref__", "_executed", "_log_density", "_machine", "_singly", "_values", "_whole",
+        "left_density", "left_observed",
     )  # fmt: skip
 
     def __init__(self, machine: Machine) -> None:
@@ -69,6 +69,8 @@ class LookedAt(ReferenceTrace):
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
         self._machine = machine
+        gives = machine is not None and machine.functions is not None
+        self._log_density = machine.log_density if machine is not None and gives else None
         self._values: dict[Path, Any] | None = None
         self._singly = 0
         self._executed: ReferenceTrace | None = None
@@ -149,8 +151,12 @@ class LookedAt(ReferenceTrace):
 
     @property
     def log_prob(self) -> float:  # type: ignore[override]
-        """The log density, to the last bit that of the trace that is saved and that a chain goes on from."""
-        return self.whole.log_prob
+        """The log density, to the last bit that of the trace that is saved and that a chain goes on from.
+
+        Where machine code gives the values of recorded functions it is what the chain tells of the draw.
+        """
+        is_draw = self._log_density is not None and self.left_density is None
+        return self._log_density if is_draw else self.whole.log_prob  # type: ignore[return-value]
 
     @property
     def chain_density(self) -> float:

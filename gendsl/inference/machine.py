@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from gendsl.compiler.native_layout import (
 from gendsl.compiler.native_state import NativeState
 from gendsl.compiler.python_state import PythonState
 from gendsl.compiler.recorded_draws import Draws, RecordedDraws
+from gendsl.compiler.recorded_values import is_same as is_same_value
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
@@ -46,6 +47,9 @@ from gendsl.inference.texts import compiled, observed_of
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
+
+if TYPE_CHECKING:
+    from gendsl.compiler.recorded_functions import RecordedFunctions
 
 _TOLERANCE = 1e-9
 FIRST_COMPARED = 16
@@ -89,6 +93,9 @@ class Machine:
         failure: why the last draws that were made at once ended early, if a step failed.
         interrupt: what ended them early, if that was an interrupt.
         swept: how many steps of the whole kernel they took until then.
+        functions: the recorded functions that machine code gives the values of, if there are any.
+        why_called: why Python calls them, where it does.
+        calls: how often it did as machine code failed, by the reason.
     """
 
     def __init__(
@@ -116,6 +123,11 @@ class Machine:
         self.failure: FailedText | None = None
         self.interrupt: KeyboardInterrupt | None = None
         self.swept = 0
+        self.functions: RecordedFunctions | None = None
+        self.why_called = ""
+        self.calls: dict[str, int] = {}
+        self.function_values: dict[str, Any] | None = None
+        self.compares_functions, self.draws_given = True, 0
         self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
         self.state: ChainState = self.form(self.closed) if state is None else state
@@ -180,6 +192,7 @@ class Machine:
 
     def _let_go(self) -> None:
         """Let go of the trace that was looked at, before the chain goes on; whoever has it has its values."""
+        self.function_values = None
         if self.looked_at is not None:
             left, self.looked_at = weakref.ref(self.looked_at), None
             if (kept := left()) is not None:
@@ -210,6 +223,16 @@ class Machine:
         """What is recorded of the trace."""
         if self.beyond is not None:
             return recorder(self.trace)
+        functions = self.functions
+        if functions is not None:
+            values = self._values_of_functions(functions)
+            for name, one in functions.recorders.items():
+                if one is recorder and name in values:
+                    return values[name]
+        return self._read(recorder)
+
+    def _read(self, recorder: Any) -> Any:
+        """What is recorded of the trace, where Python says what that is."""
         if recorder not in self.readers:
             self.readers[recorder] = reader(self.state, recorder.address) if is_read(recorder) else None
         read = self.readers[recorder]
@@ -222,6 +245,52 @@ class Machine:
             self.looked_at = LookedAt(self)
         self.others_ran = True
         return recorder(self.looked_at)
+
+    def _values_of_functions(self, functions: RecordedFunctions) -> dict[str, Any]:
+        """What recorded functions give of the current trace; nothing where Python is to say it."""
+        if self.function_values is None:
+            self.draws_given += 1
+            try:
+                self.function_values = functions.read()
+            except FailedText as failure:
+                self.calls[str(failure)] = self.calls.get(str(failure), 0) + 1
+                self.function_values = {}
+            if self.compares_functions and self.function_values:
+                self._compare_functions(functions, self.function_values)
+        return self.function_values
+
+    def _compare_functions(self, functions: RecordedFunctions, values: dict[str, Any]) -> None:
+        """Compare what machine code gives of recorded functions with what they give themselves.
+
+        Raises:
+            RuntimeMismatchError: that is something else, and was the same before.
+        """
+        self.compares_functions = False
+        for name, recorder in functions.recorders.items():
+            expected = self._read(recorder)
+            if is_same_value(values[name], expected):
+                continue
+            changed = functions.text.outside.changed()
+            problem = f"machine code gives {values[name]!r}, and the function {expected!r}"
+            if changed is None and functions.text.compared:
+                raise RuntimeMismatchError(
+                    f"the recorded {name}: {problem}",
+                    location=definition(self.model),
+                    fix=f"{MISMATCH_FIX}; with GENDSL_RUNTIME=compiled it is not used",
+                )
+            self.call_functions(problem if changed is None else f"{changed} is not what it was")
+            values.clear()
+            return
+        functions.text.compared += 1
+        count_comparison()
+
+    def give(self, functions: RecordedFunctions) -> None:
+        """Let machine code give the values of recorded functions."""
+        self.functions, self.function_values, self.compares_functions = functions, None, True
+
+    def call_functions(self, reason: str) -> None:
+        """Call recorded functions in Python from now on, for a reason."""
+        self.functions, self.function_values, self.why_called = None, {}, reason
 
     def choice(self, path: Path) -> Any:
         """The value of a choice of the current trace; None if it has none there."""
@@ -259,6 +328,12 @@ class Machine:
         if not self.others_ran and now < self.look_at:
             return None
         self.others_ran, self.look_at = False, now + LOOK_EVERY
+        if self.functions is not None:
+            changed = self.functions.text.outside.changed()
+            if changed is not None:
+                self.call_functions(f"{changed} is not what it was")
+            elif sum(self.calls.values()) > FIRST_STEPS + MOST_FALLBACKS * self.draws_given:
+                self.call_functions("machine code fails too often")
         changed = self.closed.changed()
         return None if changed is None else f"{changed} is not what it was"
 
@@ -282,9 +357,17 @@ class Machine:
         """What records draws in machine code; None where Python says what there is."""
         if not isinstance(self.state, NativeState) or self.called or not recorders:
             return None
-        if not all(name and is_read(one) for name, one in recorders.items()):
+        every = list(recorders.values())
+        paths = {place: one.address for place, one in enumerate(every) if is_read(one)}
+        if len(paths) == len(every):
+            return RecordedDraws.of(self.state, paths)
+        if self.functions is None:
             return None
-        return RecordedDraws.of(self.state, [one.address for one in recorders.values()])
+        given = list(self.functions.recorders.values())
+        places = [place for place in range(len(every)) if place not in paths]
+        if [every[place] for place in places] != given:
+            return None
+        return RecordedDraws.of(self.state, paths, self.functions, places)
 
     def draw(self, recorded: RecordedDraws, draws: int, thin: int) -> Draws:
         """Up to so many draws, of `thin` steps of the whole kernel each; what was recorded of them."""
@@ -304,6 +387,7 @@ class Machine:
         finally:
             self.swept = recorded.swept
             made = recorded.end()
+            self.draws_given += len(made.log_prob)
         if draws == self.draws_at_once and self.swept == draws * thin:
             seconds = time.perf_counter() - started
             if seconds < MOST_SECONDS / 2:
@@ -396,6 +480,7 @@ class Machine:
         state = self.state
         state.words[Word.SWEEPS] = 1
         self._let_go()
+        self.compares_functions = True
         part = self._first_compiled(tallies)
         if part is None:
             return

@@ -52,6 +52,10 @@ LEAST_STEPS_A_LOOK = 2
 """The same for each draw of which a function is recorded that asks for more than values of choices, such as
 what the program returned. To read some choices takes less than a step."""
 
+LEAST_DRAWS_OF_FUNCTIONS = 1_000
+"""The fewest draws for which functions that are recorded are compiled: to call one takes Python about 40
+microseconds, to compile one about as long as a thousand of these."""
+
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
@@ -119,6 +123,7 @@ def decide(
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
     only_values = False
+    functions = {name: one for name, one in (recorders or {}).items() if not is_read(one)}
     try:
         flat = flattened(kernel)
         if not runtime:
@@ -137,7 +142,7 @@ def decide(
             read = bool(recorders) and all(map(is_read, recorders.values()))
             least = LEAST_STEPS_A_LOOK if recorders else LEAST_STEPS_A_DRAW
             if not read and thin * flat.moves < least:
-                if not recorders or repeats:
+                if not recorders or (repeats and steps // thin < LEAST_DRAWS_OF_FUNCTIONS):
                     return Decision(None, TOO_OFTEN)
                 only_values = True
         missing = why_no_machine_code()
@@ -145,7 +150,15 @@ def decide(
             slower = _why_text_is_slower(flat, trace, work)
             if slower is not None:
                 return Decision(None, f"{slower}; no machine code: {missing}")
-        return Decision(_machine(flat, trace, rng, only_values=only_values, missing=missing))
+        machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
+        if functions and missing is None:
+            is_long = bool(runtime) or steps // thin >= LEAST_DRAWS_OF_FUNCTIONS
+            _give_functions(machine, trace, functions, is_long=is_long, repeats=repeats)
+        if only_values and machine.functions is not None:
+            machine.only_values = False
+        elif only_values and repeats:
+            return Decision(None, TOO_OFTEN)
+        return Decision(machine)
     except NotClosed as reason:
         return Decision(None, str(reason))
 
@@ -309,6 +322,32 @@ def _selected(one: Updating, trace: Any) -> list[Any]:
     wanted = select(*one.patterns)
     selected = [path for path in _choices(trace) if path in wanted]
     return selected if one.scan == "systematic" else selected[:1]
+
+
+def _give_functions(
+    machine: Machine, trace: Any, functions: dict[str, Any], *, is_long: bool, repeats: bool
+) -> None:
+    """Let machine code give the values of functions that are recorded, if it can and that is worth it.
+
+    Args:
+        is_long: whether the chain has so many draws that they are worth compiling.
+    """
+    from gendsl.compiler import recorded_functions  # with the compiler
+    from gendsl.compiler.native_state import NativeState
+
+    state = machine.state
+    assert isinstance(state, NativeState)
+    text = recorded_functions.kept(machine.closed, functions) if is_long or not repeats else None
+    if not is_long and (text is None or getattr(text, "has_density", False)):
+        return
+    try:
+        if text is None:
+            text = recorded_functions.made(machine.closed, trace.gen_fn, trace.args, functions)
+        if isinstance(text, NotClosed):
+            raise text
+        machine.give(recorded_functions.RecordedFunctions(text, state, functions))
+    except NotClosed as reason:
+        machine.why_called = str(reason)
 
 
 @collector.waiting()

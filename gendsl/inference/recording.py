@@ -124,7 +124,7 @@ def quantities(
         elif isinstance(value, dict):
             draw.update({key: _as_it_is_now(each) for key, each in value.items()})
         else:
-            draw[_function_name(recorder)] = _as_it_is_now(value)
+            draw[name_in_draws(name, recorder)] = _as_it_is_now(value)
     if before and draw.keys() != before[0].keys():
         raise ValueTypeError(
             f"draw {len(before)} has the quantities {_names(draw)}, and the draws before it have "
@@ -146,6 +146,11 @@ def _as_it_is_now(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.writeable else value
     return value.copy() if isinstance(value, (list, dict, set)) else value
+
+
+def name_in_draws(name: str, recorder: Recorder) -> str:
+    """What a quantity is called in draws, where the function doesn't name its own."""
+    return name or _function_name(recorder)
 
 
 def _names(draw: Quantities) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import linecache
 import pickle
+from collections import ChainMap
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import CodeType
+from typing import Any, ClassVar
 
 import cloudpickle
 
@@ -91,8 +93,25 @@ register(GenFunction, _reduce_function)
 register(Compiled, _reduce_compiled)
 
 
+_reduce_code = cloudpickle.CloudPickler.dispatch_table[CodeType]
+
+
+def _reduce_code_with_file(code: CodeType) -> Any:
+    """Code as cloudpickle reduces it, which may leave out its file, by which its text is found."""
+    make, arguments = _reduce_code(code)
+    return _code_of_file, (code.co_filename, make, arguments)
+
+
+def _code_of_file(filename: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
+    return make(*arguments).replace(co_filename=filename)
+
+
 class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
     """cloudpickle, and the names of the files that functions come from which travel whole."""
+
+    dispatch_table: ClassVar[Any] = ChainMap(
+        {CodeType: _reduce_code_with_file}, cloudpickle.CloudPickler.dispatch_table
+    )
 
     def __init__(self, file: Any) -> None:
         super().__init__(file)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library, library_more
+from gendsl.compiler.front import exact, library, library_more
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, differences, joined, permuted, reduced
 from gendsl.compiler.front.array_calls_more import MORE, positions
 from gendsl.compiler.front.array_calls_parts import PARTS, into
@@ -419,6 +419,8 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
     if given.get("ddof", known(0)).type != known(0).type:
         text, more = library_more.spread if function is np.var else library_more.root_spread, [given["ddof"]]
         value = as_array(frame, value, "f", what="spread")
+    if frame.program.records:
+        text = exact.added(frame, text, value)
     kind = value.type.kind if function in _OF_THE_KIND else _KINDS.get(function, "f")  # type: ignore[attr-defined]
     return reduced(
         frame, text, value, given.get("axis", NONE), *more,

@@ -13,13 +13,14 @@ import dataclasses
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets, texts
+from gendsl.compiler.front import exact, sets, texts
 from gendsl.compiler.front.binding import has_rest
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
@@ -52,6 +53,7 @@ from gendsl.compiler.types import (
     List,
     Number,
     Tuple,
+    Type,
     Union,
     describe,
 )
@@ -190,15 +192,30 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     node = frame.here
     total = fresh_name(frame, "total")
     frame.env[total] = start
+    added = [total]
+    if frame.program.is_recorded:  # where nothing is added the sum is of the type of what it starts with
+        added.append(fresh_name(frame, "any"))
+        frame.env[added[1]] = known(False)
+    kinds: list[Type] = []
 
     def add(one: Value) -> None:
         frame.here = node
+        kinds.append(one.type)
         frame.env[total] = numbers.arithmetic(frame, "add", frame.env[total], one)
-        if is_known(frame.env[total]):
-            return
+        for name in added[1:]:
+            frame.env[name] = known(True)
 
-    loop_over(frame, node, value, [total], add)
-    return frame.env.pop(total)
+    loop_over(frame, node, value, added, add)
+    found, *flags = (frame.env.pop(name) for name in added)
+    mixes = isinstance(found.type, Number) and found.type.mixed and kind_of(start) == "i"
+    if flags and mixes and all(isinstance(kind, Number) and not kind.mixed for kind in kinds):
+        frame.fail_unless(number_leaf(flags[0], "b"), "a sum of nothing, which is an int")
+        (kind, *others) = {kind.numpy for kind in kinds if isinstance(kind, Number)}
+        if not others:
+            found = Value(Number("f", kind), found.leaves)
+    if frame.program.records and sys.version_info >= (3, 12) and is_number(found) and kind_of(found) == "f":
+        exact.note(frame, "sum, which adds what rounding takes away")
+    return found
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -219,6 +236,8 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _fsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if frame.program.records:
+        exact.note(frame, "math.fsum")
     return _float(frame, [_sum(frame, args, named)], {})
 
 

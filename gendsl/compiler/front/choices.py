@@ -453,8 +453,8 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     weighs = cls is factor
     template = frame.program.template(full, kind, weighs=weighs)
     targets = [frame.fresh(template.label, leaf) for leaf in leaves(kind)]
-    density, given = scores.density_function(frame, distribution, kind)
-    sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.draws else (None, None)
+    density, given = scores.density_of_choice(frame, distribution, kind)
+    sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.samples else (None, None)
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
     told = frame.program.note_distribution(frame.text.function, template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))

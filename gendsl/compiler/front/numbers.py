@@ -16,6 +16,7 @@ import numpy as np
 import scipy.special
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import exact
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NONE,
@@ -281,7 +282,7 @@ def _of_numpy_truths(frame: Frame, name: str, numpy: int, a: Value, b: Value) ->
 
 def _power(frame: Frame, a: Value, b: Value) -> Value:
     integer = kind_of(a) != "f" and kind_of(b) != "f"
-    if is_known(b):
+    if is_known(b) and (integer or not frame.program.records):
         exponent = object_of(b)
         if exponent == 2 or (exponent == 3 and integer):
             kind = "i" if integer and not isinstance(exponent, float) else "f"
@@ -295,6 +296,8 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
             return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
     if integer:  # an integer where the exponent is not negative; elsewhere the reference decides
         return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
+    if frame.program.records and max(numpys(a), numpys(b)):
+        exact.note(frame, "a power of one of NumPy's numbers")
     return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
 
 

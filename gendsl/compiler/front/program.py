@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
+from gendsl.compiler.definition import FUTURE_FLAGS
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
@@ -42,6 +43,7 @@ from gendsl.compiler.key_paths import PATHS
 from gendsl.compiler.rewriting import replaced, variables_of
 from gendsl.compiler.source import find_source, module_imports
 from gendsl.compiler.types import (
+    FLOAT,
     NEVER,
     TEXT,
     YES,
@@ -241,8 +243,11 @@ class Lowering:
         helpers: functions of the text that no user wrote.
         stack: the Python functions whose bodies are being lowered.
         draws: whether choices are to be drawn, too.
+        samples: whether what draws them is made.
         charts: whether their unconstrained coordinates are needed.
         turns: whether it is needed how they move along ellipses.
+        records: whether it is for functions of a trace whose values are recorded: what they compute has the
+            bits that Python gives it, and the log density of the trace is known.
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
         ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
         blocks: what is done of the blocks of kernels, by their numbers; see `front.blocks`.
@@ -254,9 +259,11 @@ class Lowering:
             known now that were not.
     """
 
-    def __init__(self, *, draws: bool = False, charts: bool = False, turns: bool = False) -> None:
-        self.draws, self.charts, self.turns = draws, charts, turns
-        self.covers = True
+    def __init__(
+        self, *, draws: bool = False, charts: bool = False, turns: bool = False, records: bool = False
+    ) -> None:
+        self.draws, self.charts, self.turns, self.records = draws, charts, turns, records
+        self.samples, self.covers = draws and not records, True
         self.facts = Facts()
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}
@@ -353,7 +360,7 @@ class Lowering:
 
         origin, self.trace = entry.origin, entry.name
         function = origin.function
-        main = hir.Function(self.function_name(function.__name__), origin=_origin(function))
+        main = hir.Function(self.function_name(function.__name__), origin=origin_of(function))
         text = Text(main)
         frame = Frame(self, text, main.body, origin.node, function, origin.filename, ("main", entry.name))
         frame.prefix = () if entry.chooses else None
@@ -393,6 +400,20 @@ class Lowering:
         return main, result, own
 
     # --- traces that programs are given ---------------------------------------------------------------
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether what is being lowered is a function whose values are recorded, and not the program."""
+        return self.records and self.trace != MODEL
+
+    def log_density(self) -> Value:
+        """The log density of the trace whose functions are recorded."""
+        from gendsl.compiler.front.traces import LOG_DENSITY
+
+        if LOG_DENSITY not in self.input_values:
+            self.inputs.append((LOG_DENSITY, FLOAT))
+            self.input_values[LOG_DENSITY] = Value(FLOAT, (Input(len(self.inputs) - 1, 0, "f"),))
+        return self.input_values[LOG_DENSITY]
 
     def templates_of(self, name: str) -> list[Template]:
         """The templates of the choices of a program that was lowered before."""
@@ -538,7 +559,7 @@ class Lowering:
     ) -> hir.Function:
         """The function of the text for a Python function and types of arguments."""
         name = getattr(function, "__name__", "program")
-        made = hir.Function(self.function_name(name), origin=_origin(function))
+        made = hir.Function(self.function_name(name), origin=origin_of(function))
         self.functions[key] = made
         self.count[function] = self.count.get(function, 0) + 1
         inner = Frame(self, Text(made), made.body, source.node, function, source.filename, key)
@@ -563,7 +584,7 @@ class Lowering:
     ) -> hir.Function:
         """The function of the text for a `@gen` program that another calls below an address prefix."""
         origin = program.compiled.origin
-        made = hir.Function(self.function_name(origin.function.__name__), origin=_origin(origin.function))
+        made = hir.Function(self.function_name(origin.function.__name__), origin=origin_of(origin.function))
         self.functions[key] = made
         inner = Frame(self, Text(made), made.body, origin.node, origin.function, origin.filename, key)
         inner.prefix = prefix
@@ -898,7 +919,8 @@ def _marked(node: ast.stmt, name: str) -> list[ast.stmt]:
     return [node]
 
 
-def _origin(function: Any) -> str:
+def origin_of(function: Any) -> str:
+    """What a function is called and where it stands, as comments of the text have it."""
     code = getattr(function, "__code__", None)
     if code is None:
         return ""
@@ -961,7 +983,8 @@ def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> boo
     outer = ast.copy_location(ast.Lambda(ast.arguments([], names, None, [], [], None, []), node), node)
     body: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
     module = ast.fix_missing_locations(ast.Module([*body, ast.Expr(outer)], []))
-    code: Any = compile(module, running.co_filename, "exec")
+    flags = running.co_flags & FUTURE_FLAGS  # not those of this module
+    code: Any = compile(module, running.co_filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
         code = next(one for one in code.co_consts if isinstance(one, CodeType))
     return all(getattr(code, part) == getattr(running, part) for part in _TELLING)

@@ -175,6 +175,18 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
     return program.helpers[key], given
 
 
+_UNSCORED = hir.Function("unscored", results=["f"], body=[hir.Fail("a density that is not known")])
+
+
+def density_of_choice(
+    frame: Frame, distribution: Value, kind: Type
+) -> tuple[hir.Function, tuple[Expr, ...]]:
+    """The same for a choice; where functions of traces are recorded nothing scores those."""
+    if frame.program.records:
+        return _UNSCORED, ()
+    return density_function(frame, distribution, kind)
+
+
 def scored(frame: Frame, distribution: Value, x: Value) -> Value:
     """`distribution.logpdf(x)`."""
     if is_never(x):

@@ -54,6 +54,10 @@ class ArgumentsOf:
     position: int
 
 
+LOG_DENSITY = "the log density of the trace"
+"""Stands among the inputs of a text for that."""
+
+
 def whole(trace: TraceOf) -> Value:
     """A whole trace."""
     return Value(SubTrace(trace))
@@ -396,7 +400,7 @@ def _returned(frame: Frame, at: Value) -> Value | None:
 
 
 def attribute(frame: Frame, value: Value, name: str) -> Value:
-    """`trace.args`, `trace.retval` and `trace.choices`."""
+    """`trace.args`, `trace.retval`, `trace.choices` and, where it is known, `trace.log_prob`."""
     assert isinstance(value.type, SubTrace)
     trace = trace_of(value)
     if name == "choices" and trace.role == "trace":
@@ -414,4 +418,6 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         targets = [frame.fresh("value", kind) for kind in leaves(result)]
         frame.emit(hir.Call(list(targets), function, arguments))
         return Value(result, tuple(targets))
+    if name == "log_prob" and frame.program.records:
+        return frame.program.log_density()
     raise frame.not_closed(f"the attribute {name} of a trace")

@@ -1,0 +1,140 @@
+"""What a text computes with the bits that Python and NumPy give it, for functions whose values are recorded.
+
+Texts of kernels need that to within rounding only: sums have one order, squares are products, exponentials of
+NumPy are those of C. Of what is recorded no bit may depend on whether machine code or Python computed it. So
+some functions have other texts there, and what still has other bits is noted where it is lowered, or found
+afterwards; the function is then called in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import (
+    library,
+    library_deque,
+    library_exact,
+    library_itertools,
+    library_linear,
+    library_more,
+    library_parts,
+    library_shapes,
+    library_stats,
+)
+from gendsl.compiler.hir import Op
+from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.types import Array
+
+if TYPE_CHECKING:
+    from gendsl.compiler.front.frame import Frame
+    from gendsl.compiler.front.values import Value
+
+_NOTED = "other bits: "
+"""What the names of statements begin with that note it; what it is of stands behind."""
+_OPERATIONS = frozenset([
+    *hir.NEVER_FAIL, "truediv", "np_div", "int", "int_trunc", "int_floor", "int_ceil", "int_round",
+    "floordiv", "mod", "ipow", "bitand", "bitor", "bitxor", "lshift", "rshift", "range_length", "mix",
+    "bits", "np_floor", "np_ceil", "np_sqrt", "np_maximum", "np_minimum", "np_copysign", "fabs", "exp",
+    "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "expm1", "log2",
+    "log10", "atan2", "pow", "fmod", "log1p",
+])  # fmt: skip
+"""Operations with the bits that Python's own have: those of `math` call the functions of C that Python calls.
+"""
+_STATEMENTS = (
+    hir.Set, hir.New, hir.Fill, hir.Length, hir.Load, hir.Store, hir.Append, hir.Truncate, hir.If,
+    hir.For, hir.Loop, hir.Block, hir.Leave, hir.Next, hir.Call, hir.Return, hir.Fail, hir.Read,
+    hir.Present, hir.Given, hir.Count, hir.Node, hir.Extent,
+)  # fmt: skip
+"""What a function may do that looks at a trace and changes nothing."""
+_LIBRARIES: tuple[ModuleType, ...] = (
+    library, library_deque, library_exact, library_itertools, library_linear, library_more, library_parts,
+    library_shapes, library_stats,
+)  # fmt: skip
+_SAME_BITS = frozenset([
+    "factorial", "comb", "max_all", "min_all", "any_all", "all_all", "argmax", "argmin", "prod_all",
+    "positions", "compress", "arange", "repeated", "repeated_each", "concatenate_rows", "sort",
+    "argsort_of_different", "search_left", "search_right", "search_all_left", "search_all_right",
+    "bincount", "median", "roll", "insert", "peak_to_peak", "nan_max", "nan_min", "count_nonzero",
+    "unique", "bit_count", "near", "split", "array_split", "split_at", "diag", "tile", "delete",
+    "digitize", "isin", "array_equal", "running_max", "running_min",
+])  # fmt: skip
+"""Functions of the libraries that only compare, count and pick, or compute in the order of NumPy's."""
+_INSTEAD: dict[Callable[..., Any], Callable[..., Any]] = {
+    library.sum_all: library_exact.sum_all,
+    library.mean_all: library_exact.mean_all,
+    library.var_all: library_exact.var_all,
+    library.std_all: library_exact.std_all,
+    library_more.spread: library_exact.spread,
+    library_more.root_spread: library_exact.root_spread,
+}
+"""The functions that stand for others of the libraries, in the order in which NumPy adds."""
+
+
+def note(frame: Frame, what: str) -> None:
+    """Note that a text computes something with other bits than Python."""
+    frame.emit(hir.Primitive([], f"{_NOTED}{what}"))
+
+
+def added(frame: Frame, text: Callable[..., Any], value: Value) -> Callable[..., Any]:
+    """The function that stands for one that adds entries of an array, in the order in which NumPy does."""
+    assert isinstance(value.type, Array)
+    if text is library.sum_all and value.type.kind != "f":
+        return library_exact.sum_of_integers
+    if text in _INSTEAD:
+        if value.type.rank > 1:
+            note(frame, "a sum along several axes")
+        frame.fail_if(Op("lt", (value.leaves[-1], hir.Const(0, "i")), "b"), "a sum from the end")
+    return _INSTEAD.get(text, text)
+
+
+def check(mains: Iterable[hir.Function]) -> None:
+    """Raise unless functions, and all that they call, do nothing but compute what Python does.
+
+    Raises:
+        NotClosed: they do.
+    """
+    for function in {id(one): one for main in mains for one in hir.functions(main)}.values():
+        line = 0
+        for statement in hir.walk(function.body):
+            line = statement.line or line
+            if isinstance(statement, hir.Primitive) and statement.name.startswith(_NOTED):
+                raise _of_bits(statement.name.removeprefix(_NOTED), line)
+            if not isinstance(statement, _STATEMENTS):
+                raise NotClosed("a function that does more than to look at a trace", line)
+            if isinstance(statement, hir.Call):
+                called = _others().get(statement.function.origin)
+                if called is not None:
+                    raise _of_bits(called, line)
+            for whole in hir.expressions(statement):
+                for part in hir.parts(whole):
+                    if isinstance(part, Op) and part.name not in _OPERATIONS:
+                        raise _of_bits(shown(part.name), line)
+
+
+def shown(operation: str) -> str:
+    """An operation as the user calls it."""
+    if operation.startswith("np_"):
+        return f"np.{operation.removeprefix('np_')}"
+    return f"math.{operation}"
+
+
+def _of_bits(what: str, line: int) -> NotClosed:
+    return NotClosed(f"the last bits of {what} may be others in machine code", line)
+
+
+@cache
+def _others() -> dict[str, str]:
+    """The functions of the libraries whose values have other bits than NumPy's, by their origins."""
+    from gendsl.compiler.front.program import origin_of
+
+    found: dict[str, Any] = {}
+    for module in _LIBRARIES:
+        for name, one in vars(module).items():
+            own = isinstance(one, FunctionType) and one.__module__ == module.__name__
+            if own and name not in _SAME_BITS and module not in (library_exact, library_itertools):
+                found[origin_of(one)] = name.removesuffix("_all")
+    return found
