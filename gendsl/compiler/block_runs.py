@@ -39,9 +39,9 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
-from gendsl.compiler.redraw import Listing, either
+from gendsl.compiler.redraw import Listing, either, lists
 from gendsl.compiler.selections import Selections
-from gendsl.compiler.sums import IMPOSSIBLE, if_zero, summed
+from gendsl.compiler.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.types import Number, describe
 from gendsl.compiler.updates import stay
 from gendsl.distributions.base import is_built_in
@@ -54,7 +54,7 @@ _LARGEST = Const(2.0**53, "f")
 
 def listed(main: Function, selected: Selections) -> Function:
     """Make a program list the choices of the current trace that are selected, in its order."""
-    return summed(main, _Listed, [], selected)
+    return shorten(summed(main, _Listed, [], selected), lists)
 
 
 def ordered(main: Function, selected: Selections) -> Function:
@@ -89,7 +89,7 @@ class _Listed(_Block):
 
     def selected_choice(self, choice: Choice, named: Sequence[Expr]) -> Body:
         noted = Primitive([], "list_site", choice.indices, (choice.template,), line=choice.line)
-        return [noted, *(Append(self.lists["order"], INTEGERS, (one,)) for one in named)]
+        return [*(Append(self.lists["order"], INTEGERS, (one,)) for one in named), noted]
 
 
 class _Ordered(_Block):

@@ -40,6 +40,7 @@ OFTEN = 3
 """Where in the row of a place stands how often the density was zero there."""
 FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _MANY = 1 << 62
+OTHER_THAN_OBSERVED = "a choice that is no observation, where all were when the text was made"
 
 
 class ChainState(ABC):

@@ -92,6 +92,7 @@ class ClosedKernel(Compiled):
             the text fails.
 
     Attributes:
+        observed: these strings.
         lowered: the programs in HIR, with the templates of all of them.
         steps: for each step the function that makes it; None where a kernel is called that is not compiled.
         before: for each the function that computes its arguments once a run, or None.
@@ -118,6 +119,7 @@ class ClosedKernel(Compiled):
         observed: frozenset[Strings] = observations.NONE,
     ) -> None:
         self.start(args, steps)
+        self.observed = observed
         within = _within(steps)
         lowering = Lowering(
             draws=True,
@@ -170,10 +172,8 @@ class ClosedKernel(Compiled):
             for at, (one, _) in enumerate(self.lowered.inputs)
             if any(_is_of(one, f"walk{number}") for number in self.memories)
         ]
-        observations_alone = {id(one) for one in self.lowered.templates if one.parts in observed}
-        self.steps, self.before = per_run.take_out(
-            self.steps, self.made.values(), changing, observations_alone
-        )
+        observed_alone = set(map(id, self.observed_alone))
+        self.steps, self.before = per_run.take_out(self.steps, self.made.values(), changing, observed_alone)
         self.functions = [one for pair in zip(self.before, self.steps, strict=True) for one in pair if one]
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
@@ -228,6 +228,11 @@ class ClosedKernel(Compiled):
     def with_text(self) -> ClosedKernel:
         """The same with the functions of its text, which one that was kept may not have."""
         return self
+
+    @property
+    def observed_alone(self) -> list[Template]:
+        """The templates whose choices are all observed, in each trace that is loaded."""
+        return [one for one in self.lowered.templates if one.parts in self.observed]
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -326,8 +331,9 @@ class ClosedKernel(Compiled):
         selected: redraw.Selected = Selections(self.lowered, one.patterns, self.meetings)
         if sites is not None:
             selected = OneSite(sites.templates, self.meetings)
-        draw = redraw.redrawn(hir.copied(main, "_redrawn", scored), selected)
-        let_go = redraw.let_go(hir.copied(main, "_let_go", read_again))
+        observed = {id(one) for one in self.observed_alone if one.number not in selected.shared}
+        draw = redraw.redrawn(hir.copied(main, "_redrawn", scored), selected, observed)
+        let_go = redraw.let_go(hir.copied(main, "_let_go", read_again), observed)
         return move.resampling(
             name, self._called(MODEL, draw), self._called(MODEL, let_go), self._absent(one, main),
             skip_absent=one.skip_absent, sites=sites, power=self._power(one, main),

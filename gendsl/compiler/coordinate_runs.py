@@ -29,7 +29,6 @@ from gendsl.compiler.hir import (
     Op,
     Primitive,
     Read,
-    Return,
     Set,
     Store,
     Var,
@@ -38,7 +37,7 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.redraw import Listing, either
 from gendsl.compiler.selections import Pattern, Selections
-from gendsl.compiler.sums import if_zero, makers, summed
+from gendsl.compiler.sums import if_zero, shorten, summed
 
 ONE, NO_SLOT = Const(1, "i"), Const(-1, "i")
 FLOATS, INTEGERS = ("f",), ("i",)
@@ -409,26 +408,6 @@ class _There(_Walking):
 def runs(here: Function, there: Function, selected: Walked) -> tuple[Function, Function]:
     """Make of two copies of a program the two runs."""
     summed(here, _Here, ["slope", "border"], selected)
-    shorten(here, selected.taken)
+    taken = set(map(id, selected.taken))
+    shorten(here, lambda one: id(one) in taken)
     return here, summed(there, _There, ["lp", "slope", "border"], selected)
-
-
-def shorten(main: Function, last: Sequence[hir.Statement]) -> None:
-    """Let a run along the current trace, which adds to lists, end behind the last of some statements."""
-    taken = set(map(id, last))
-    needed = makers(main, lambda one: id(one) in taken)
-    *before, end = main.body
-    if not isinstance(end, Return):
-        return
-
-    def is_needed(statement: hir.Statement) -> bool:
-        return any(
-            id(one) in taken
-            or (isinstance(one, Call) and id(one.function) in needed)
-            or (isinstance(one, Set) and any(target in end.values for target in one.targets))
-            for one in hir.walk([statement])
-        )
-
-    while before and not is_needed(before[-1]):
-        before.pop()
-    main.body = [*before, end]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.coordinate_runs import dimension, shorten
+from gendsl.compiler.coordinate_runs import dimension
 from gendsl.compiler.front.ellipses import FLOATS, PARTS, POINT, Around
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import (
@@ -37,9 +37,9 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
-from gendsl.compiler.redraw import Listing, either
+from gendsl.compiler.redraw import Listing, either, lists
 from gendsl.compiler.selections import InTurn, Selections
-from gendsl.compiler.sums import IMPOSSIBLE, if_zero, summed
+from gendsl.compiler.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.types import Array
 
 ONE = Const(1, "i")
@@ -47,10 +47,7 @@ ONE = Const(1, "i")
 
 def started(main: Function, selected: InTurn) -> Function:
     """Make a program list the choices of the current trace whose turn it is, and their points."""
-    last: list[hir.Statement] = []
-    summed(main, _Started, [], selected, last)
-    shorten(main, last)
-    return main
+    return shorten(summed(main, _Started, [], selected), lists)
 
 
 def told(main: Function, selected: Selections) -> Function:
@@ -113,10 +110,6 @@ class _Moved(Listing):
 class _Started(_Moved):
     needed = ["points"]  # noqa: RUF012
 
-    def __init__(self, *given: Any, alone: bool) -> None:
-        *before, self.last = given
-        super().__init__(*before, alone=alone)
-
     def choice(self, choice: Choice) -> Body:
         template, indices, line = choice.template, choice.indices, choice.line
         read = Read(choice.targets, template, indices, False, line=line)
@@ -127,12 +120,10 @@ class _Started(_Moved):
         assert choice.sampler is not None
         other = [self.fresh(f"{template.name}_other", target.kind) for target in choice.targets]
         given = [*choice.parameters, *choice.targets, *other, self.lists["points"]]
-        start = Call([], normal.start, given, line=line)
-        self.last.append(start)
         return [read, *self.where(test, [
-            Primitive([], "list_site", indices, (template,), line=line),
             Call(list(other), choice.sampler, list(choice.parameters), line=line),
-            start,
+            Call([], normal.start, given, line=line),
+            Primitive([], "list_site", indices, (template,), line=line),
         ])]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gendsl.compiler.addresses import Addresses, Paths
-from gendsl.compiler.chain_state import ChainState
+from gendsl.compiler.chain_state import OTHER_THAN_OBSERVED, ChainState
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_sampler import _from_words, _typed
 from gendsl.compiler.encode import Words, deep_layout, flat, room, tangent_layout, with_tangents
@@ -154,6 +154,9 @@ class NativeState(ChainState):
                     capacity[axis] = max(capacity[axis], index + 1)
             if template.is_below:
                 capacity[0] = self.node_room
+        for template in self.closed.observed_alone:
+            if not all(is_observed for _, _, is_observed in rows[template.number]):
+                raise NotClosed(OTHER_THAN_OBSERVED)
         self.values = Words()
         self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], counted
         self.set_float(Word.LOG_DENSITY, log_density)

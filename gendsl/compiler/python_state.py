@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gendsl.compiler.addresses import Paths
-from gendsl.compiler.chain_state import NO_LIMIT, ChainState, followed
+from gendsl.compiler.chain_state import NO_LIMIT, OTHER_THAN_OBSERVED, ChainState, followed
 from gendsl.compiler.closed import PYTHON_FAILURES, FailedText
 from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.encode import flat
@@ -112,6 +112,10 @@ class PythonState(ChainState):
     def load(self, choices: Mapping[Any, Any], observed: Container[Any], log_density: float) -> None:
         self.origin = None
         state = self.closed.state(dict(choices), observed, log_density, self.rng)
+        for template in self.closed.observed_alone:
+            column = state.columns[template.number]
+            if len(column.observed) < len(column.values):
+                raise NotClosed(OTHER_THAN_OBSERVED)
         capacities = [[_FIRST_CAPACITY] * template.rank for template in self.templates]
         for column, capacity in zip(state.columns, capacities, strict=True):
             for index in column.values if capacity else ():

@@ -11,8 +11,8 @@ second, the densities of those that are not kept are taken from that of the whol
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.program import Template
@@ -24,6 +24,7 @@ from gendsl.compiler.hir import (
     Choice,
     Const,
     Expr,
+    Fail,
     Function,
     Given,
     If,
@@ -35,7 +36,7 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
-from gendsl.compiler.sums import Sums, if_zero, not_finite, summed
+from gendsl.compiler.sums import Sums, if_zero, not_finite, shorten, summed
 
 
 class Selected(Protocol):
@@ -63,13 +64,16 @@ class Selected(Protocol):
         """The integers of a call, of those of what makes it."""
 
 
-def redrawn(main: Function, selected: Selected) -> Function:
+def redrawn(main: Function, selected: Selected, observed: Collection[int]) -> Function:
     """Make a program, and every function that it calls, draw the choices that are selected or new.
 
     Functions are changed in place: each that makes choices returns the log density of all choices and that of
     those that are kept first, -inf where one of these has the density zero.
+
+    Args:
+        observed: the identities of the templates whose choices are all observed, so that none is drawn.
     """
-    return summed(main, _Redrawn, ["lp", "kept"], selected)
+    return summed(main, _Redrawn, ["lp", "kept"], selected, observed)
 
 
 def counted(main: Function, selected: Selected, parts: int) -> Function:
@@ -81,12 +85,21 @@ def counted(main: Function, selected: Selected, parts: int) -> Function:
 
 def listed(main: Function, selected: Selected) -> Function:
     """Make a program list the choices of the current trace that are selected, in order."""
-    return summed(main, _Listed, [], selected)
+    return shorten(summed(main, _Listed, [], selected), lists)
 
 
-def let_go(main: Function) -> Function:
+def lists(statement: hir.Statement) -> bool:
+    """Whether a statement notes a choice that is selected, which is the last that is done of it."""
+    return isinstance(statement, Primitive) and statement.name == "list_site"
+
+
+def let_go(main: Function, observed: Collection[int]) -> Function:
     """Make a program return the log density of the choices of the current trace that were not kept."""
-    return summed(main, _LetGo, ["gone"])
+    return shorten(summed(main, _LetGo, ["gone"], observed), _asks_whether_kept)
+
+
+def _asks_whether_kept(statement: hir.Statement) -> bool:
+    return isinstance(statement, Primitive) and statement.name == "is_kept"
 
 
 class Selecting(Sums):
@@ -162,19 +175,26 @@ class Listing(Selecting):
 class _Redrawn(Selecting):
     stops = True
 
+    def __init__(self, *given: Any, alone: bool) -> None:
+        *before, self.observed = given
+        super().__init__(*before, alone=alone)
+
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
         if choice.undrawn is not None:
             raise choice.undrawn
         assert choice.sampler is not None
         term, score = self.scored(choice)
-        if choice.weighs:
-            visit = Visit(list(targets), template, indices, line=line)
-            return [visit, *self._weighed(choice, term, score), self.add(0, term, line)]
-        given = self.fresh(f"{template.name}_given", "b")
         chosen: Expr = FALSE
-        for test in self.chosen(choice):
-            chosen = either(chosen, test)
+        if not choice.weighs:
+            for test in self.chosen(choice):
+                chosen = either(chosen, test)
+        if choice.weighs or id(template) in self.observed:
+            drawn = [If(chosen, [Fail("an observation that is drawn anew")], [], line=line)]
+            visit = Visit(list(targets), template, indices, line=line)
+            found = [visit, *self._weighed(choice, term, score), self.add(0, term, line)]
+            return found if chosen == FALSE else [*drawn, *found]
+        given = self.fresh(f"{template.name}_given", "b")
         kept = given if chosen == FALSE else Op("and", (given, Op("not", (chosen,), "b")), "b")
         draw: Body = [
             Call(list(targets), choice.sampler, list(choice.parameters), line=line),
@@ -190,10 +210,9 @@ class _Redrawn(Selecting):
             *self._weighed(choice, term, Call([term], choice.density, parameters, line=line)),
             Set(list(targets), list(there)),
         ]
-        drawn = [*draw, score, not_finite(term, line)]
         return [
             Given(given, template, indices, line=line),
-            If(kept, look, drawn, line=line),
+            If(kept, look, [*draw, score, not_finite(term, line)], line=line),
             self.add(0, term, line),
         ]
 
@@ -226,10 +245,14 @@ class _Listed(Selecting):
 
 
 class _LetGo(Sums):
+    def __init__(self, *given: Any, alone: bool) -> None:
+        *before, self.observed = given
+        super().__init__(*before, alone=alone)
+
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
         read = Read(targets, template, indices, False, line=line)
-        if choice.weighs:  # a factor is in both densities, whatever becomes of it
+        if choice.weighs or id(template) in self.observed:  # it is in both densities
             return [read]
         kept = self.fresh(f"{template.name}_kept", "b")
         term, score = self.scored(choice)

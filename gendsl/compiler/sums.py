@@ -185,3 +185,24 @@ def summed(main: Function, kind: type[Sums], names: Sequence[str], *more: Any) -
         if id(function) in making or function is main:
             kind(function, making, names, *more, alone=function is main).rewrite()
     return main
+
+
+def shorten(main: Function, is_last: Callable[[hir.Statement], bool]) -> Function:
+    """Let a run along the current trace, which adds to lists, end behind the last of some statements."""
+    needed = makers(main, is_last)
+    *before, end = main.body
+    if not isinstance(end, Return):
+        return main
+
+    def is_needed(statement: hir.Statement) -> bool:
+        return any(
+            is_last(one)
+            or (isinstance(one, Call) and id(one.function) in needed)
+            or (isinstance(one, Set) and any(target in end.values for target in one.targets))
+            for one in hir.walk([statement])
+        )
+
+    while before and not is_needed(before[-1]):
+        before.pop()
+    main.body = [*before, end]
+    return main

@@ -298,6 +298,8 @@ class _Steps:
             else:
                 first = self.machine_piece(machine, first, piece)
                 if first < piece:  # the machine was given up
+                    if machine.needs_another_text:
+                        self.decision = self.decide(kernel, last - first)
                     continue
             if every and (first % every == 0 or first == plan.steps):
                 chain.last = as_saved(chain.last)

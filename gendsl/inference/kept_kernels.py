@@ -69,6 +69,7 @@ class KeptKernel(ClosedKernel):
         kept: _Kept,
     ) -> None:
         self.made_of = model, args, steps, observed
+        self.observed = observed
         self.lowered, self.meetings, self.memories = kept.lowered, [], kept.memories
         self.rows, self.row_count = kept.rows, kept.row_count
         self.llvm, self.code = ("", kept.sites), kept.code

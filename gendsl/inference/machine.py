@@ -18,7 +18,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.compiler.chain_reading import choice_reader, reader
-from gendsl.compiler.chain_state import FIRST_ZERO, ChainState, followed
+from gendsl.compiler.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.moves import REPEAT, RUN, NotClosed, Picked, Transition
 from gendsl.compiler.native_layout import (
@@ -336,6 +336,11 @@ class Machine:
                 self.call_functions("machine code fails too often")
         changed = self.closed.changed()
         return None if changed is None else f"{changed} is not what it was"
+
+    @property
+    def needs_another_text(self) -> bool:
+        """Whether it was given up for a choice that there was not where the text was made."""
+        return self.beyond == OTHER_THAN_OBSERVED
 
     # --- steps ------------------------------------------------------------------------------------
 

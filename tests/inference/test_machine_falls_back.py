@@ -46,7 +46,8 @@ STEPS = [
     (Machine, "is_due"),
     (Machine, "compare"),
     (Machine, "_check"),
-    (Machine, "sweep"),
+    (Machine, "sweep"),  # the first draw, which is of more steps than are made at once by then
+    (Machine, "draw"),
     (Machine, "_make_step"),
     (Machine, "quantity"),
     (Machine, "tell"),
@@ -63,7 +64,7 @@ TEXT_STEPS = [
 
 def run(runtime):
     with running_on(runtime):
-        return sample(KERNEL, start(), 150, seed=11, record=["mu", ("x", 0)], progress=False)
+        return sample(KERNEL, start(), 75, thin=2, seed=11, record=["mu", ("x", 0)], progress=False)
 
 
 @pytest.fixture(autouse=True)
