@@ -181,9 +181,6 @@ class _Redrawn(Selecting):
 
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
-        if choice.undrawn is not None:
-            raise choice.undrawn
-        assert choice.sampler is not None
         term, score = self.scored(choice)
         chosen: Expr = FALSE
         if not choice.weighs:
@@ -194,6 +191,9 @@ class _Redrawn(Selecting):
             visit = Visit(list(targets), template, indices, line=line)
             found = [visit, *self._weighed(choice, term, score), self.add(0, term, line)]
             return found if chosen == FALSE else [*drawn, *found]
+        if choice.undrawn is not None:
+            raise choice.undrawn
+        assert choice.sampler is not None
         given = self.fresh(f"{template.name}_given", "b")
         kept = given if chosen == FALSE else Op("and", (given, Op("not", (chosen,), "b")), "b")
         draw: Body = [

@@ -3,13 +3,17 @@
 Where a program comes to make one there that is no observation, another text is made.
 """
 
+import math
+import time
+
 import numpy as np
 import pytest
 
-from gendsl import gen, normal, poisson, sample, select
+from gendsl import Distribution, gen, normal, poisson, sample, select
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, machine, mh, single_site
 from gendsl.inference.policy import why_no_machine_code
+from gendsl.supports import Positive
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -89,3 +93,40 @@ def test_text_is_made_anew_once(monkeypatch):
     monkeypatch.setattr(machine.Machine, "load", noted)
     run = drawn(KERNELS["how many"], start(), "native")
     assert run.ran == [AS["native"]] and len(set(map(id, machines))) == 2
+
+
+class folded(Distribution):
+    """What is drawn of it no text says: it asks for the time."""
+
+    parameters = ("mean",)
+
+    def __init__(self, mean):
+        self.mean = mean
+
+    @property
+    def support(self):
+        return Positive()
+
+    def sample(self, rng):
+        return abs(rng.normal(self.mean, 1)) + 0 * time.time()
+
+    def logpdf(self, x):
+        return math.log(math.exp(-0.5 * (x - self.mean) ** 2) + math.exp(-0.5 * (x + self.mean) ** 2))
+
+
+@gen
+def distances(n):
+    mean = ~normal(0, 3)
+    for i in range(n):
+        ("d", i) @ ~folded(mean)
+
+
+@FORMS
+def test_what_is_observed_needs_no_text_of_how_it_is_drawn(form):
+    trace = distances.generate((4,), {("d", i): 0.5 + i for i in range(4)}, init={"mean": 1.0}, rng=1).trace
+    kernel = mh(select("mean"))
+    runs = []
+    for one in ("compiled", form):
+        with running_on(one):
+            runs.append(sample(kernel, trace, 400, record=["mean"], seed=2, progress=False))
+    assert runs[1].ran == [AS[form]] and list(runs[0]["mean"]) == list(runs[1]["mean"])
