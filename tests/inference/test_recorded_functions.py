@@ -191,7 +191,7 @@ def test_a_function_gives_what_it_gives_in_python(monkeypatch, name):
 def test_several_functions_and_addresses_of_thinned_chains(monkeypatch):
     record = {"lp": log_density, "k": "k", "list": heights, "y": ("y", 3)}
     record["tuple"] = CLOSED["a tuple"]
-    options = {"record": record, "thin": 3, "warmup": 20, "chains": 3, "draws": 3 * DRAWS}
+    options = {"record": record, "thin": 3, "warmup": 20, "chains": 2, "draws": DRAWS}
     with ThreadPoolExecutor(2) as executor:
         run = run_of(executor=executor, **options)
         assert is_by_machine_code(run)
@@ -565,13 +565,11 @@ def test_choices_below_calls_of_a_program_that_calls_itself(monkeypatch):
 def test_chains_of_kernels_that_are_called(monkeypatch):
     """They are read one by one, by machine code too."""
 
-    def stays(trace, rng):
-        return mh(moved)(trace, rng)
-
-    kernel = cycle(*[mh(moved)] * 12, stays)
+    move = mh(moved)
+    kernel = cycle(*[move] * 12, lambda trace, rng: move(trace, rng))
     record = {"f": CLOSED["a list"], "c": "centre"}
-    run = run_of(record, kernel=kernel)
-    assert_same_draws(run, called_in_python(monkeypatch, record, kernel=kernel))
+    run = run_of(record, 1000, kernel)
+    assert_same_draws(run, called_in_python(monkeypatch, record, 1000, kernel))
 
 
 # --- comparisons ---------------------------------------------------------------------------------------
