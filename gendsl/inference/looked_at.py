@@ -151,7 +151,7 @@ class LookedAt(ReferenceTrace):
 
     @property
     def log_prob(self) -> float:  # type: ignore[override]
-        """The log density, to the last bit that of the trace that is saved and that a chain goes on from.
+        """The log density, to the last bit that of a trace of today's runtime, as is saved.
 
         Where machine code gives the values of recorded functions it is what the chain tells of the draw.
         """
