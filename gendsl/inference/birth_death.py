@@ -324,7 +324,7 @@ def _transform(
     def relabel(model_in: Any, model_out: Any, numbers: list[int]) -> None:
         """Write the allocations that change when component j becomes numbers[j]."""
         trace = trace_of(model_in)
-        old = labels_of(trace, allocations)  # type: ignore[arg-type]
+        old = labels_of(trace, allocations, len(numbers))  # type: ignore[arg-type]
         write_labels(trace, model_out, allocations, old, np.array(numbers, dtype=int)[old])  # type: ignore[arg-type]
 
     @transform

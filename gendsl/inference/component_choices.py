@@ -242,9 +242,28 @@ def vector_of(values: Sequence[Any], weights: bool) -> list[Any]:
 # --- allocations -----------------------------------------------------------------------------------
 
 
-def labels_of(trace: ReferenceTrace, address: Path) -> np.ndarray:
-    """The number of the component of each data point."""
-    return _labels_and_paths(trace, address)[0]
+def labels_of(trace: ReferenceTrace, address: Path, k: int) -> np.ndarray:
+    """The number of the component of each data point, of k components.
+
+    Raises:
+        KernelError: one of them is no number of a component. As an index -1 would be the last one, and truth
+            values a mask.
+    """
+    labels, paths = _labels_and_paths(trace, address)
+    if not labels.size or (labels.dtype.kind in "iu" and 0 <= labels.min() <= labels.max() < k):
+        return labels
+    values = labels.tolist() if paths is None else [trace.records[path][1] for path in paths]
+    at = next(i for i, value in enumerate(values) if not _is_number_of_component(value, k))
+    raise KernelError(
+        f"allocations are numbers of components, here 0 to {k - 1}, and one of them is {values[at]!r}",
+        address=address if paths is None else paths[at],
+        fix="count components from 0 and make each allocation by uniform_discrete(0, k - 1) or categorical, "
+        "at an address that has no other choices below",
+    )
+
+
+def _is_number_of_component(value: Any, k: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= int(value) < k
 
 
 def write_labels(
@@ -288,5 +307,5 @@ def in_order(paths: list[Path], size: int) -> list[Path]:
 
 def empty_components(trace: ReferenceTrace, address: Path, k: int) -> list[int]:
     """The components that no data point is allocated to, in order. The cost is O(data points)."""
-    counts = np.bincount(labels_of(trace, address), minlength=k)
-    return np.flatnonzero(counts[:k] == 0).tolist()
+    counts = np.bincount(labels_of(trace, address, k), minlength=k)
+    return np.flatnonzero(counts == 0).tolist()

@@ -318,8 +318,8 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
         may_split, may_merge = move.may_split(trace, k), move.may_merge(trace, k)
         return chance_of_more(may_split, may_merge, move.chance, trace) if may_split or may_merge else 0.5
 
-    def to_second_probabilities(trace: ReferenceTrace, component: int, u: Any) -> Any:
-        points = np.flatnonzero(labels_of(trace, allocations) == component)  # type: ignore[arg-type]
+    def to_second_probabilities(trace: ReferenceTrace, k: int, component: int, u: Any) -> Any:
+        points = np.flatnonzero(labels_of(trace, allocations, k) == component)  # type: ignore[arg-type]
         if move.allocate is None or not len(points):
             return np.full(len(points), 0.5)
         if u is None and auxiliary is None:
@@ -357,7 +357,7 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
             if auxiliary is not None:
                 returned = "u" @ ~auxiliary(trace, component)
             if allocations is not None:
-                "to_second" @ ~coins(to_second_probabilities(trace, component, returned))
+                "to_second" @ ~coins(to_second_probabilities(trace, k, component, returned))
         else:
             "pair" @ ~move.pairs(trace, k)
         return k, stuck
@@ -421,7 +421,7 @@ def _transform(
                 values = place.insert(values, second[key_of(path)])
                 write(model_out[path], vector_of(values, are_weights(model_in, path)))
             if allocations is not None:
-                labels = labels_of(trace_of(model_in), allocations)
+                labels = labels_of(trace_of(model_in), allocations, k)
                 new_labels = np.array([place.number(j) for j in range(k)])[labels]
                 points = np.flatnonzero(labels == component)
                 new_labels[points] = np.where(read(aux_in["to_second"], discrete), index, kept)
@@ -449,7 +449,7 @@ def _transform(
                 rest[component] = one[key_of(path)]
                 write(model_out[path], vector_of(rest, are_weights(model_in, path)))
             if allocations is not None:
-                labels = labels_of(trace_of(model_in), allocations)
+                labels = labels_of(trace_of(model_in), allocations, k)
                 points = np.flatnonzero((labels == kept) | (labels == index))
                 new_labels = np.array([place.number_without(j) for j in range(k)])[labels]
                 new_labels[points] = component

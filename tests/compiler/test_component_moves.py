@@ -348,7 +348,7 @@ def test_forms(name, check, way):
 
 def test_labels_are_in_the_order_of_their_numbers():
     trace = labelled_backwards.generate((3,), init={"k": 3, "z": [2, 0, 1]}, rng=3).trace
-    assert labels_of(trace, ("z",)).tolist() == [2, 0, 1]
+    assert labels_of(trace, ("z",), 3).tolist() == [2, 0, 1]
 
 
 @gen

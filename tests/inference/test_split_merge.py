@@ -26,9 +26,9 @@ from gendsl import (
     poisson,
     uniform_discrete,
 )
-from gendsl.inference import split_merge
+from gendsl.inference import birth_death, sample, split_merge
 from gendsl.inference.split_merge import coins, pair_of_components
-from gendsl.testing import assert_exact, enumerate_outcomes, transitions
+from gendsl.testing import assert_exact, enumerate_outcomes, running_on, runtimes, transitions
 from gendsl.transforms.apply import run_transform
 
 PACKAGE = Path(errors.__file__).parent
@@ -587,6 +587,54 @@ def test_probabilities_that_are_none():
     )
     with pytest.raises(errors.KernelError, match=r"allocate returned array\(\[2.\]\)"):
         run(kernel, allocated, (3, 2))
+
+
+@pytest.mark.parametrize("runtime", runtimes())
+@pytest.mark.parametrize(
+    ("first", "last", "move"),
+    [(first, last, move) for first, last in ((-1, -1), (1, 0)) for move in ("split_merge", "birth_death")],
+)
+def test_allocations_that_are_no_numbers_of_components(runtime, first, last, move):
+    """-1, for points of none, would stand for the last component; numbers from 1 may be beyond it."""
+
+    @gen
+    def outliers(n):
+        k = ~uniform_discrete(1, 3)
+        for j in range(k):
+            ("level", j) @ ~categorical([0.2, 0.8])
+        for i in range(n):
+            ("z", i) @ ~uniform_discrete(first, k + last)
+
+    made = {
+        "split_merge": split_merge("level", bijection=LEVELS, auxiliary=short_step_up, allocations="z"),
+        "birth_death": birth_death("level", allocations="z"),
+    }
+    init = {"k": 2, ("z", 0): 0 if first < 0 else 1, ("z", 1): 1, ("z", 2): -1 if first < 0 else 2}
+    with running_on(runtime):
+        trace = outliers.generate((3,), init=init, rng=1).trace
+        with pytest.raises(errors.KernelError, match=f"0 to 1, and one of them is {init['z', 2]}") as caught:
+            sample(made[move], trace, 100, seed=1, progress=False)
+    assert caught.value.address == ("z", 2)
+
+
+@pytest.mark.parametrize("allocations", ["part", "vector"])
+def test_allocations_that_are_no_integers(allocations):
+    @gen
+    def part(k):
+        z = ~uniform_discrete(0, k - 1)
+        height = ~normal(z, 1)
+
+    @gen
+    def parts():
+        k = ~uniform_discrete(1, 3)
+        for j in range(k):
+            ("level", j) @ ~categorical([0.2, 0.8])
+        "part" @ ~part(k)
+        vector = ~iid(bernoulli(0.5), 2)
+
+    kernel = split_merge("level", bijection=LEVELS, auxiliary=short_step_up, allocations=allocations)
+    with pytest.raises(errors.KernelError, match=r"numbers of components, .* one of them is"):
+        run(kernel, parts)
 
 
 def test_no_allocations():

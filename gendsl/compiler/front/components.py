@@ -365,10 +365,19 @@ def _is_vector(frame: Frame, trace: Value, address: Value) -> bool:
 
 
 def _labels_of(frame: Frame, args: list[Value]) -> Value:
-    """The number of the component of each data point."""
-    if _is_vector(frame, *args):
-        return traces.choice(frame, traces.deeper(frame, *args))
-    return library_call(frame, _numbered, args)
+    """The number of the component of each data point, of k components."""
+    trace, address, k = args
+    if _is_vector(frame, trace, address):
+        labels = traces.choice(frame, traces.deeper(frame, trace, address))
+    else:
+        labels = library_call(frame, _numbered, [trace, address])
+    if is_never(labels):
+        return NOTHING
+    test = library_call(frame, _are_below, [labels, k])
+    if is_never(test):
+        return NOTHING
+    frame.fail_unless(test_of(test), "an allocation that is no number of a component")
+    return labels
 
 
 def _count_below(frame: Frame, args: list[Value]) -> Value:
@@ -389,6 +398,10 @@ def count_below(trace: Any, address: Any) -> int:
 
 def _numbered(trace: Any, address: Any) -> Any:
     return np.array([trace[(*address, i)] for i in range(count_below(trace, address))], dtype=int)
+
+
+def _are_below(labels: Any, k: int) -> bool:
+    return all(0 <= label < k for label in labels)
 
 
 def _write_labels(frame: Frame, args: list[Value]) -> Value:
