@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import math
 import re
 from abc import ABC, abstractmethod
@@ -19,6 +20,7 @@ from gendsl.compiler.axes import Axes
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
 from gendsl.compiler.front.facts import TextColumn
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Code, Native, available, code_of
@@ -41,6 +43,8 @@ from gendsl.compiler.whole_columns import Values, joined
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
+_WITHOUT_REFERENCES = 2
+"""The version of `marshal` whose bytes don't depend on who else has an object."""
 _PROGRAM_LINE = re.compile(r"  # (\d+)$")
 """What a line of Python text ends with that begins what a line of a program says."""
 PYTHON_FAILURES = (
@@ -182,6 +186,18 @@ class Compiled(ABC):
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
         return self._outside.changed()
+
+    def found_outside(self) -> bytes:
+        """What there is now in the objects from outside, but for arguments: as bytes, equal if it is.
+
+        Raises:
+            NotClosed: one of them is not of the type that the text is for.
+        """
+        of_others = ArgumentsOf, TextColumn
+        found = [given for given in self.lowered.inputs if not isinstance(given[0], of_others)]
+        return marshal.dumps(
+            [flat(self.lowered.facts, one, kind) for one, kind in found], _WITHOUT_REFERENCES
+        )
 
     @cached_property
     def _outside(self) -> Outside:

@@ -23,7 +23,7 @@ from gendsl.compiler import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
-from gendsl.inference.looked_at import LookedAt
+from gendsl.inference.looked_at import LookedAt, is_as_left
 from gendsl.inference.policy import Decision, decide
 from gendsl.inference.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
 from gendsl.inference.steps import Steps
@@ -163,7 +163,7 @@ def remade(trace: Any) -> Any:
     if not isinstance(trace, ReferenceTrace):
         return trace
     if isinstance(trace, LookedAt) and trace.left_density is not None:
-        return trace.whole
+        return _scored(trace, trace.values)
     return _scored(trace, {path: record[1] for path, record in trace.records.items()})
 
 
@@ -227,7 +227,7 @@ class _Steps:
         plan, chain, rng = self.plan, self.chain, self.plan.rng
         kernel, step = plan.kernel, 0
         # a trace that is as if it were made afresh needs not be made again, if nothing will edit it
-        is_fresh = not plan.warmup and getattr(plan.trace, "scored_from", None) is not None
+        is_fresh = not plan.warmup and is_as_left(plan.trace)
         chain.last = plan.trace if is_fresh else remade(plan.trace)
         saved = None if self.store is None else self.store.position(plan)
         warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel

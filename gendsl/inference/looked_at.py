@@ -6,18 +6,23 @@ long as hundreds of steps, and most traces that chains stop at are asked for som
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Set
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
+from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.observations import Strings
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 
 if TYPE_CHECKING:
+    from gendsl.compiler.closed_move import ClosedKernel
     from gendsl.inference.machine import Machine
 
+_LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
 """Why a chain runs step by step, where each draw costs more than the steps that lead to it."""
 
@@ -34,8 +39,60 @@ def _of_whole(name: str) -> Callable[..., Any]:
     return operation
 
 
+class AsItWas:
+    """Whether what programs find outside of themselves is what it was where a chain stopped.
+
+    If it is not, the log density of the trace that it stopped at is another, too.
+    """
+
+    def __init__(self, closed: ClosedKernel) -> None:
+        self.closed = closed
+        self.found = self._found()
+
+    def _found(self) -> bytes | None:
+        """What a text finds outside; None if that is not what it was made for."""
+        try:
+            return None if self.closed.changed() else self.closed.found_outside()
+        except NotClosed:
+            return None
+
+    def holds(self) -> bool:
+        """Whether it is, for all that a text was made of."""
+        return self.found is not None and self._found() == self.found
+
+
+class AsItTravelled:
+    """The same of a trace that was pickled, whose text is in no other process."""
+
+    def __init__(self, program: Any, mark: bytes) -> None:
+        self.program, self.mark = program, mark
+
+    def holds(self) -> bool:
+        """Whether it is, for all that a reader of the program may come to."""
+        return mark_of(self.program) == self.mark
+
+
+def mark_of(program: Any) -> bytes | None:
+    """Some bytes that tell a program and what it finds outside from others; None if there are none."""
+    from gendsl.inference.fingerprints import FAILURES, Fingerprint  # with the compiler
+
+    try:
+        return sha256(Fingerprint(program).bytes).digest()
+    except FAILURES:
+        _LOG.debug("it can't be told whether %s finds outside what it found", program, exc_info=True)
+        return None
+
+
 class Values(dict[Any, Any]):
-    """The values of the choices of a trace, which can be known without being kept."""
+    """The values of the choices of a trace, which can be known without being kept.
+
+    Attributes:
+        outside: whether what programs find outside is what it was where the trace was left.
+    """
+
+    def __init__(self, values: Mapping[Path, Any], outside: AsItWas | AsItTravelled) -> None:
+        super().__init__(values)
+        self.outside = outside
 
 
 class LookedAt(ReferenceTrace):
@@ -106,14 +163,16 @@ class LookedAt(ReferenceTrace):
         """Be the trace that the chain stops at; the addresses with these strings are all observed."""
         assert self._machine is not None
         self.left_density, self.left_observed = self._machine.log_density, observed
-        self.scored_from = self._values = Values(self.values)
+        self.scored_from = self._values = Values(self.values, AsItWas(self._machine.closed))
         self._machine = None
 
     def __reduce__(self) -> Any:
-        if self.left_density is None:
+        is_left = self.left_density is not None and is_as_left(self)
+        mark = mark_of(self.gen_fn) if is_left else None
+        if mark is None:
             return self.whole.__reduce__()
         state = self.gen_fn, self.args, dict(self.values), frozenset(self.observed_paths)
-        return _left_again, (*state, self.left_density, self.left_observed)
+        return _left_again, (*state, mark, self.left_density, self.left_observed)
 
     def _tell(self) -> None:
         """Tell the chain that more than values was asked for."""
@@ -195,12 +254,23 @@ class LookedAt(ReferenceTrace):
     local_density, rerun = _of_whole("local_density"), _of_whole("rerun")
 
 
+def is_as_left(trace: Any) -> bool:
+    """Whether a chain can go on from a trace as one left it, without a run of the program."""
+    values = getattr(trace, "scored_from", None)
+    return isinstance(values, Values) and values.outside.holds()
+
+
 def _left_again(
-    gen_fn: Any, args: tuple[Any, ...], values: dict[Path, Any], observed: frozenset[Path], *left: Any
+    gen_fn: Any,
+    args: tuple[Any, ...],
+    values: dict[Path, Any],
+    observed: frozenset[Path],
+    mark: bytes,
+    *left: Any,
 ) -> LookedAt:
     """A trace that a chain stopped at, from its choices: how one is unpickled."""
     trace = LookedAt.__new__(LookedAt)
     trace._start(gen_fn, args, observed)
-    trace.scored_from = trace._values = Values(values)
+    trace.scored_from = trace._values = Values(values, AsItTravelled(gen_fn, mark))
     trace.left_density, trace.left_observed = left
     return trace

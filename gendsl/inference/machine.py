@@ -39,7 +39,7 @@ from gendsl.compiler.recorded_values import is_same as is_same_value
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
-from gendsl.inference.looked_at import TOO_OFTEN, LookedAt, Values
+from gendsl.inference.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
 from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
@@ -209,7 +209,7 @@ class Machine:
             self.known.leave(self.observed_alone)
         trace = self.known
         if trace.scored_from is None:
-            trace.scored_from = Values(self.state.choices())
+            trace.scored_from = Values(self.state.choices(), AsItWas(self.closed))
         left, steps = self.closed.left, int(self.state.words[Word.STEPS])
         left[:] = [(weakref.ref(trace.scored_from, lambda _: left.clear()), steps, self.state)]
         return trace

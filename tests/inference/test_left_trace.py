@@ -138,3 +138,75 @@ def test_chain_of_another_kernel_starts_there(left):
     fewer = left.last.update({("x", 0): 0.5}).trace
     moved = drawn(fewer, kernel=repeat(mh(walk), 3))
     assert moved.last["x", 0] == 0.5 and ("x", 0) in moved.last.observed
+
+
+class Scale:
+    factor = 1.0
+
+
+SCALE = Scale()
+ERRORS = np.array([1.0, 2.0])
+SHIFTS = [0.5, -0.5]
+
+
+def centred(x):
+    return x
+
+
+@gen
+def measured(n):
+    level = ~normal(0, 5)
+    for i in range(n):
+        ("x", i) @ ~normal(centred(level) + SHIFTS[i % 2], ERRORS[i % 2] * SCALE.factor)
+
+
+@gen
+def step(trace):
+    level = ~normal(trace["level"], 1.0)
+
+
+def times_three(patch):
+    patch.setattr("tests.inference.test_left_trace.centred", lambda x: 3 * x)
+
+
+@pytest.fixture
+def _items_as_they_were():
+    yield
+    ERRORS[:], SHIFTS[:] = [1.0, 2.0], [0.5, -0.5]
+
+
+CHANGES = {
+    "an item of an array": lambda patch: ERRORS.__setitem__(0, 0.5),
+    "an item of a list": lambda patch: SHIFTS.__setitem__(0, 2.0),
+    "another array": lambda patch: patch.setitem(globals(), "ERRORS", np.array([0.5, 0.25])),
+    "an attribute": lambda patch: patch.setattr(SCALE, "factor", 3.0, raising=False),
+    "a function": times_three,
+}
+
+
+@pytest.mark.usefixtures("_items_as_they_were")
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("pickled", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_outside_is_another_density_where_a_chain_goes_on(monkeypatch, change, pickled, asked):
+    """Whether the density was asked for before that, or was not."""
+    kernel, other = mh(step), repeat(mh(step), 2)
+    begun = measured.generate((N,), {("x", i): 0.5 * i for i in range(N)}, rng=1).trace
+
+    def levels(trace, kernel):
+        run = sample(kernel, trace, 3000, record="level", seed=3, progress=False)
+        assert run.chains[0].ran.startswith("as ")
+        return list(run["level"]), densities(run)
+
+    last = sample(kernel, begun, 3000, record="level", seed=2, progress=False).last
+    if asked:
+        assert last.log_prob < 0
+    data = pickle.dumps(last) if pickled else None
+    with monkeypatch.context() as patch:
+        CHANGES[change](patch)
+        assert type(last) is LookedAt and last.scored_from is not None
+        afresh = measured.score((N,), dict(last.choices.items()))
+        afresh.observed_paths = last.observed_paths
+        last = pickle.loads(data) if data else last
+        for one in kernel, other:
+            assert levels(last, one) == levels(afresh, one)
