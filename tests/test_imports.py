@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import gendsl
+from gendsl.inference.policy import why_no_machine_code
 
 SLOW = {
     "IPython", "arviz", "astor", "autograd.scipy", "cloudpickle", "hypothesis", "loky", "matplotlib",
@@ -124,3 +126,44 @@ def test_unknown_names_are_errors():
     with pytest.raises(AttributeError, match="module 'gendsl' has no attribute 'norml'"):
         gendsl.norml
     assert set(gendsl.__all__) <= set(dir(gendsl))
+
+
+CHAIN = """
+import sys
+from gendsl import *
+from gendsl.inference import mh
+from gendsl.testing import running_on
+
+@gen
+def model():
+    mu = ~normal(0, 10)
+    for i in range(5):
+        ("x", i) @ ~normal(mu, 1)
+
+@gen
+def walk(trace):
+    mu = ~normal(trace["mu"], 0.3)
+
+start, _ = model.generate((), {("x", i): 0.5 for i in range(5)}, rng=1)
+with running_on("native"):
+    assert sample(mh(walk), start, draws=20, seed=1, record="mu").ran == ["as machine code"]
+print(sorted(name for name in sys.modules if name.startswith("gendsl.compiler.")))
+"""
+
+
+@pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
+def test_a_chain_whose_machine_code_is_kept_imports_nothing_of_what_made_it(tmp_path):
+    """That takes as long to import as tens of thousands of steps."""
+    program = tmp_path / "program.py"
+    program.write_text(CHAIN)
+    told = {**os.environ, "GENDSL_CACHE": str(tmp_path / "kept")}
+
+    def modules():
+        command = [sys.executable, str(program)]
+        done = subprocess.run(command, env=told, capture_output=True, text=True, check=True, timeout=300)
+        return set(ast.literal_eval(done.stdout))
+
+    made, kept = modules(), modules()
+    makers = {f"gendsl.compiler.{name}" for name in ("closed_move", "front.program", "print_llvm", "fusion")}
+    assert makers <= made and not makers & kept
+    assert len(kept) < len(made) / 2

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.encode import flat
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowered, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.joined import may_be_one, parsed, spelled
 from gendsl.compiler.key_paths import EMPTY, PATHS, code_of, has_path, is_key, key_of, segments
+from gendsl.compiler.templates import MODEL, NO_VALUE, Lowered, Template
 from gendsl.compiler.types import Array, Below, Joined, Nested, PathPart, Type
 
 _Fitted = list[Any]

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.blocks import FLOATS, INTEGERS, PARTS, Joint
 from gendsl.compiler.front.program import Lowering
-from gendsl.compiler.front.values import NotClosed, as_kind
+from gendsl.compiler.front.values import as_kind
 from gendsl.compiler.hir import (
     FALSE,
     TRUE,

@@ -10,10 +10,10 @@ import numpy as np
 
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.chain_state import ChainState
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.recorded_draws import numbered_below
+from gendsl.compiler.templates import Template
 
 
 def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:

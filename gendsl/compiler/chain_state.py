@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gendsl.compiler.closed import FailedText
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import PICK
+from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.moves import KEPT, PICK
 from gendsl.compiler.native_layout import (
     FAILED,
     FULL,
@@ -28,10 +26,10 @@ from gendsl.compiler.native_layout import (
     ZERO_WORDS,
     Word,
 )
-from gendsl.compiler.warming import KEPT
+from gendsl.compiler.templates import Template
 
 if TYPE_CHECKING:
-    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.chain_kernel import ChainKernel
 
 NO_LIMIT = -1
 _MOST_ZEROS = 64
@@ -67,7 +65,7 @@ class ChainState(ABC):
     form: ClassVar[str]
     steps_again: ClassVar[int]
 
-    def __init__(self, closed: ClosedKernel, size: int) -> None:
+    def __init__(self, closed: ChainKernel, size: int) -> None:
         self.closed = closed
         self.templates, self.words = closed.lowered.templates, np.zeros(size, np.int64)
         self.tallies = np.zeros((closed.row_count, TALLY_WORDS), np.int64)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import marshal
 import math
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from traceback import walk_tb
@@ -15,18 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gendsl.compiler import collector, density, hir, invariants
-from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.axes import Axes
+from gendsl.compiler.compiled import Compiled
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
-from gendsl.compiler.front.facts import TextColumn
-from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
-from gendsl.compiler.front.traces import ArgumentsOf
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import PYTHON_FAILURES, FailedText, NotClosed, TextFailure
+from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import Input
-from gendsl.compiler.native import Code, Native, available, code_of
-from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
+from gendsl.compiler.native import available
+from gendsl.compiler.native_layout import FAILED, FULL, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.numpy_loops import arrays_of, print_at_once
-from gendsl.compiler.outside import Outside
 from gendsl.compiler.print_llvm import print_llvm
 from gendsl.compiler.print_python import (
     TEXT,
@@ -36,30 +33,15 @@ from gendsl.compiler.print_python import (
     print_python,
     run_python,
 )
-from gendsl.compiler.print_runtime import TextFailure
+from gendsl.compiler.templates import Template
 from gendsl.compiler.types import Type, leaves
 from gendsl.compiler.whole_columns import Values, joined
 
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
-_WITHOUT_REFERENCES = 2
-"""The version of `marshal` whose bytes don't depend on who else has an object."""
 _PROGRAM_LINE = re.compile(r"  # (\d+)$")
 """What a line of Python text ends with that begins what a line of a program says."""
-PYTHON_FAILURES = (
-    TextFailure, ArithmeticError, ValueError, IndexError, KeyError, MemoryError, RecursionError,
-)  # fmt: skip
-"""What a Python text raises where it fails."""
-
-
-class FailedText(Exception):
-    """A text came to a place where the reference interpreter decides."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"line {line}: {reason}" if line else reason)
-
-
 class _Column:
     """The choices of a template, as Python text looks them up: each once."""
 
@@ -116,19 +98,8 @@ class _State:
             column.visited |= every
 
 
-class Compiled(ABC):
-    """What was made of programs that were lowered together: as Python text, and as machine code.
-
-    Attributes:
-        lowered: the first program in HIR, with what all of them share.
-    """
-
-    lowered: Lowered
-
-    def inputs(self) -> list[tuple[int, Any, Type]]:
-        """The objects from outside: (number, object, type), and last what there is of strings."""
-        found = [(number, one, kind) for number, (one, kind) in enumerate(self.lowered.inputs)]
-        return sorted(found, key=lambda given: isinstance(given[1], TextColumn))
+class CompiledText(Compiled):
+    """The same with its Python text."""
 
     @abstractmethod
     def printed(self, axes: Axes | None) -> str:
@@ -183,67 +154,8 @@ class Compiled(ABC):
         reason = str(error) if told else f"{type(error).__name__}: {error}"
         return FailedText(int(found[1]) if found else 0, reason)
 
-    def changed(self) -> str | None:
-        """The name of something outside that the text took for constant and that is another now; or None."""
-        return self._outside.changed()
 
-    def found_outside(self) -> bytes:
-        """What there is now in the objects from outside, but for arguments: as bytes, equal if it is.
-
-        Raises:
-            NotClosed: one of them is not of the type that the text is for.
-        """
-        of_others = ArgumentsOf, TextColumn
-        found = [given for given in self.lowered.inputs if not isinstance(given[0], of_others)]
-        return marshal.dumps(
-            [flat(self.lowered.facts, one, kind) for one, kind in found], _WITHOUT_REFERENCES
-        )
-
-    @cached_property
-    def _outside(self) -> Outside:
-        return Outside(self.lowered.guards)
-
-    def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
-        """The indices and leaves of choices, and of the calls of programs that call themselves, by
-        template.
-        """
-        addresses = Addresses(self.lowered)
-        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {
-            t.number: [] for t in self.lowered.templates
-        }
-        for path, value in choices.items():
-            template, indices, parts = addresses.place(path, value)
-            found[template.number].append((indices, parts))
-        for (number, indices), node in addresses.nodes.items():
-            found[number].append((indices, [node]))
-        return found
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where things lie in the context of machine code."""
-        return Layout(self.lowered)
-
-    @cached_property
-    @abstractmethod
-    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        """The LLVM IR, and what may fail where."""
-
-    @cached_property
-    def code(self) -> Code:
-        """The machine code, as files."""
-        return code_of(self.llvm[0], *self.shared())
-
-    @cached_property
-    def native(self) -> Native:
-        """The machine code, to be run."""
-        return Native(self.code)
-
-    def shared(self) -> list[str]:
-        """The LLVM IR of what this text shares with others."""
-        return []
-
-
-class ClosedText(Compiled):
+class ClosedText(CompiledText):
     """A text that is made of a program, for arguments of given types.
 
     Attributes:

@@ -6,12 +6,11 @@ so this is one module.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,17 +34,18 @@ from gendsl.compiler import (
 )
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import PYTHON_FAILURES, Compiled
-from gendsl.compiler.closed_sampler import _from_python
+from gendsl.compiler.chain_kernel import ChainKernel, Placed, all_of, is_input_of
+from gendsl.compiler.closed import CompiledText
 from gendsl.compiler.coordinate_runs import Walked, runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
+from gendsl.compiler.decode import from_python
 from gendsl.compiler.density import Zeros
+from gendsl.compiler.failures import PYTHON_FAILURES, NotClosed
+from gendsl.compiler.front.argument_types import type_of
 from gendsl.compiler.front.coordinates import TRIANGLE, UNKNOWN
-from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
-from gendsl.compiler.front.traces import ArgumentsOf
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.invariants import simplify
-from gendsl.compiler.kernel_entries import PICKING, entries_of, given_trace, updates_of
+from gendsl.compiler.kernel_entries import PICKING, entries_of, updates_of
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
     Blocking,
@@ -61,9 +61,7 @@ from gendsl.compiler.moves import (
     Updating,
     Walk,
     Warming,
-    all_within,
 )
-from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.numpy_loops import print_at_once
 from gendsl.compiler.numpy_runtime import Table
 from gendsl.compiler.observations import Strings
@@ -74,40 +72,23 @@ from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.slopes import shared, slopes
 from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
+from gendsl.compiler.templates import MODEL, ArgumentsOf
 from gendsl.compiler.types import leaves
 from gendsl.compiler.updates import fill_along, updating
 
-if TYPE_CHECKING:
-    from gendsl.compiler.recorded_functions import Made
 
-Placed = tuple[Template, tuple[int, ...], list[Any]]
-"""The template of a choice, its indices, and the leaves of its value."""
-
-
-class ClosedKernel(Compiled):
-    """Steps on the traces of one program, for arguments of given types.
+class ClosedKernel(CompiledText, ChainKernel):
+    """Steps on the traces of one program, for arguments of given types, with the text that says what they do.
 
     Args:
         observed: the strings of the addresses that have nothing but observations; where others have some,
             the text fails.
 
     Attributes:
-        observed: these strings.
-        lowered: the programs in HIR, with the templates of all of them.
         steps: for each step the function that makes it; None where a kernel is called that is not compiled.
         before: for each the function that computes its arguments once a run, or None.
         functions: those that there are.
-        rows: for each which row of the tallies it is counted in: where one move is picked among several, with
-            probabilities that depend on the state, the row of the first.
-        row_count: how many rows there are.
         roots: those, and what tells which choices there are, if that is needed.
-        compared: how many steps were compared with the reference.
-        sizes_compared: how many choices the traces had that these started from.
-        seconds: how long the last comparison took.
-        functions_kept: the texts of functions whose values were recorded, or why there is none.
-        left: the trace that the last chain stopped at, after how many steps, and its memory, for a chain that
-            goes on from there; or nothing.
-        compare_at: when there is to be one again, on the clock `time.perf_counter`, if nothing is new.
     """
 
     @collector.waiting()
@@ -120,7 +101,7 @@ class ClosedKernel(Compiled):
     ) -> None:
         self.start(args, steps)
         self.observed = observed
-        within = _within(steps)
+        within = all_of(steps)
         lowering = Lowering(
             draws=True,
             charts=any(isinstance(one, (Walk, Warming)) for one in within),
@@ -170,7 +151,7 @@ class ClosedKernel(Compiled):
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)
-            if any(_is_of(one, f"walk{number}") for number in self.memories)
+            if any(is_input_of(one, f"walk{number}") for number in self.memories)
         ]
         observed_alone = set(map(id, self.observed_alone))
         self.steps, self.before = per_run.take_out(self.steps, self.made.values(), changing, observed_alone)
@@ -178,61 +159,9 @@ class ClosedKernel(Compiled):
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
 
-    def start(self, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
-        """Begin with no runs, and with the arguments of the programs."""
-        self.compared, self.sizes_compared = 0, set[int]()
-        self.seconds = self.compare_at = 0.0
-        self.left: list[tuple[Any, int, Any]] = []
-        self.functions_kept: list[tuple[Any, Made]] = []
-        self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
-        self.values |= {
-            f"q{i}": (*given_trace(one), *one.q_args)
-            for i, one in enumerate(_within(steps))
-            if isinstance(one, (Involution, Proposal)) and one.q is not None
-        }
-        for number, one in enumerate(_within(steps)):
-            if isinstance(one, Transition):
-                self.values |= {f"t{number}_{rung}": given for rung, given in enumerate(one.args)}
-
-    def set_values_of_walks(self, steps: Sequence[Step | None]) -> None:
-        """Set the values of random walks that the text is given.
-
-        Raises:
-            NotClosed: it can't be given these.
-        """
-        for number, one in enumerate(_within(steps)):
-            if isinstance(one, Walk):
-                selected = walked(self.lowered, one.patterns, self.meetings)
-                values = walk.values(one, self.lowered, selected)
-                given = [at.position for at, _ in self.lowered.inputs if _is_of(at, f"walk{number}")]
-                self.values[f"walk{number}"] = values * (len(given) // len(values))  # for each of its targets
-            elif isinstance(one, Warming):
-                memory = self.memories[number].retuned(one)
-                self.memories = {**self.memories, number: memory}
-                self.values[f"walk{number}"] = tuple(memory.values())
-
-    def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
-        """The same text for steps that have it, of other values.
-
-        Raises:
-            NotClosed: the text can't be given these.
-        """
-        made = copy.copy(self)
-        made.__dict__.pop("python", None)  # which has the values
-        made.left, made.sizes_compared = [], set(self.sizes_compared)
-        made.values = dict(self.values)
-        made.set_values_of_walks(steps)
-        return made
-
     @property
     def with_text(self) -> ClosedKernel:
-        """The same with the functions of its text, which one that was kept may not have."""
         return self
-
-    @property
-    def observed_alone(self) -> list[Template]:
-        """The templates whose choices are all observed, in each trace that is loaded."""
-        return [one for one in self.lowered.templates if one.parts in self.observed]
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -480,12 +409,6 @@ class ClosedKernel(Compiled):
                         if known_as == UNKNOWN or (known_as == TRIANGLE and not copied):
                             raise NotClosed(f"the coordinates of {template.parts!r}")
 
-    def inputs(self) -> list[tuple[int, Any, Any]]:
-        return [
-            (number, self.values[one.name][one.position] if isinstance(one, ArgumentsOf) else one, kind)
-            for number, one, kind in super().inputs()
-        ]
-
     def printed(self, axes: Axes | None) -> str:
         return LEGEND + print_python(*self.roots, notes=NOTES, axes=axes)
 
@@ -507,7 +430,6 @@ class ClosedKernel(Compiled):
 
     @cached_property
     def slopes_of(self) -> set[tuple[int, int]]:
-        """The lists from outside that are needed with tangents: (number, leaf)."""
         return {
             (one.number, one.leaf)
             for statement in self._statements()
@@ -518,7 +440,6 @@ class ClosedKernel(Compiled):
 
     @cached_property
     def written(self) -> set[int]:
-        """The numbers of the templates of the model whose choices a step may change."""
         return {
             statement.template.number
             for statement in self._statements()
@@ -620,10 +541,6 @@ class ClosedKernel(Compiled):
             (result[path],) = made
         return result
 
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout(self.lowered, self.meetings)
-
     def make_step(self, functions: dict[str, Any], number: int, state: MoveState) -> Any:
         """One step of a move, by the functions of a Python text; what it returns."""
         made, once = self.steps[number], self.before[number]
@@ -660,21 +577,11 @@ class ClosedKernel(Compiled):
             for index, value in column.values.items():
                 if column.has(index):
                     path = paths.path(column.template, indices_of(index) if column.template.rank else ())
-                    found[path] = _from_python(column.template.type, indices_of(value))
+                    found[path] = from_python(column.template.type, indices_of(value))
         return found
-
-
-def _within(steps: Sequence[Step | None]) -> list[Step]:
-    """Steps, with all that they are made of, each once."""
-    return list({id(one): one for step in steps for one in all_within(step)}.values())
 
 
 def _results(function: hir.Function, found: Any) -> tuple[Any, ...]:
     """What a function of Python text returned, as its results, whose lists stay as they are."""
     every = found if len(function.results) > 1 else (found,)
     return tuple(Table(one) if type(one) is list else one for one in every)
-
-
-def _is_of(found: Any, name: str) -> bool:
-    """Whether an input of a text is an argument of a program or a step."""
-    return isinstance(found, ArgumentsOf) and found.name == name

@@ -6,7 +6,6 @@ there is no room for what it draws, the generator is put back to where it was.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -15,20 +14,17 @@ import numpy as np
 
 from gendsl.compiler import hir, sampler
 from gendsl.compiler.addresses import Paths, may_meet
-from gendsl.compiler.closed import PYTHON_FAILURES, ClosedText, Context, FailedText
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.closed import ClosedText, Context
+from gendsl.compiler.decode import from_python, from_words, typed
+from gendsl.compiler.failures import PYTHON_FAILURES, FailedText, NotClosed, TextFailure
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import FAILED, FULL, TemplateWords, Word
-from gendsl.compiler.print_runtime import TextFailure
-from gendsl.compiler.types import Array, Number
+from gendsl.compiler.templates import Template
+from gendsl.compiler.types import Number
 
 _FIRST_CAPACITY = 16
 _GROWTH = 8
 _LARGEST_STATE = 1 << 26
-_KINDS = {"f": float, "i": int, "b": bool}
-_TYPES = {"f": np.float64, "i": np.int64, "b": np.bool_}
-
 Row = tuple[Template, tuple[int, ...], list[Any]]
 
 
@@ -129,7 +125,7 @@ class ClosedSampler(ClosedText):
                 for template, column in zip(self.lowered.templates, columns, strict=True)
                 for index, value in column.values.items()
             ]
-            return Drawn(float(log_prob), float(weight), self.choices_of(rows, _from_python, log_prob))
+            return Drawn(float(log_prob), float(weight), self.choices_of(rows, from_python, log_prob))
         except PYTHON_FAILURES as error:
             rng.bit_generator.state = before
             raise self.failed(error) from error
@@ -204,7 +200,7 @@ class SamplerContext(Context):
             if status == FAILED:
                 raise self.failure()
             log_prob, weight = self.float_result(0), self.float_result(1)
-            choices = self.closed.choices_of(list(self._rows()), _from_words, log_prob)
+            choices = self.closed.choices_of(list(self._rows()), from_words, log_prob)
         except (FailedText, NotClosed):
             generator.state = before
             raise
@@ -265,15 +261,10 @@ class SamplerContext(Context):
             found = np.unravel_index(places, capacity) if capacity else ()
             indices = zip(*(axis.tolist() for axis in found), strict=True) if capacity else [()]
             kind = template.type.kind if isinstance(template.type, Number) else "i"
-            values = [_typed(column[places], kind).tolist() for column in columns]
+            values = [typed(column[places], kind).tolist() for column in columns]
             rows = zip(*values, strict=True) if values else [()] * len(places)
             for at, row in zip(indices, rows, strict=True):
                 yield template, at, list(row)
-
-
-def _typed(words: np.ndarray, kind: str) -> np.ndarray:
-    """Words as numbers of a kind."""
-    return words.view(np.float64) if kind == "f" else words.astype(_TYPES[kind], copy=False)
 
 
 def _key(parts: Any) -> Any:
@@ -288,35 +279,3 @@ def _unkey(found: Any, rank: int) -> Any:
     if isinstance(found, tuple):
         return found
     return (found,) if rank else ()
-
-
-def _from_python(type: Any, leaves: Any) -> Any:
-    """A value of its leaves in a Python text."""
-    if isinstance(type, Number):
-        return _KINDS[type.kind](leaves[0])
-    assert isinstance(type, Array)
-    items, start, *axes = leaves
-    return np.array(items, _TYPES[type.kind])[_positions(start, axes)]
-
-
-def _from_words(type: Any, leaves: Any) -> Any:
-    """A value of its leaves in machine code, which has words, and addresses of lists."""
-    if isinstance(type, Number):
-        return leaves[0]
-    assert isinstance(type, Array)
-    header, start, *axes = leaves
-    count, _, data = (ctypes.c_int64 * 3).from_address(header)
-    positions = _positions(start, axes)
-    if not count:
-        return np.empty(positions.shape, _TYPES[type.kind])
-    words = np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(data))
-    return _typed(words, type.kind)[positions]
-
-
-def _positions(start: int, axes: list[int]) -> np.ndarray:
-    """Where the entries of an array are, of its first one, its lengths and its strides."""
-    rank = len(axes) // 2
-    positions = np.array(start)
-    for length, stride in zip(axes[:rank], axes[rank:], strict=True):
-        positions = positions[..., None] + stride * np.arange(length)
-    return positions

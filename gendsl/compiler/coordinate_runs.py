@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.program import MODEL, Lowered, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.hir import (
     FALSE,
     TRUE,
@@ -38,6 +37,7 @@ from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.redraw import Listing, either
 from gendsl.compiler.selections import Pattern, Selections
 from gendsl.compiler.sums import if_zero, shorten, summed
+from gendsl.compiler.templates import MODEL, Lowered, Template
 
 ONE, NO_SLOT = Const(1, "i"), Const(-1, "i")
 FLOATS, INTEGERS = ("f",), ("i",)

@@ -13,8 +13,8 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.coordinate_runs import dimension
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.ellipses import FLOATS, PARTS, POINT, Around
-from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import (
     FALSE,
     TRUE,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.facts import Facts, TextColumn
-from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.llvm_vector_math import LANES
 from gendsl.compiler.print_runtime import bits, mix
 from gendsl.compiler.types import (

@@ -769,3 +769,12 @@ def functions(main: Function) -> list[Function]:
 
     visit(main)
     return order
+
+
+def both(first: Expr, second: Expr) -> Expr:
+    """Whether two truth values, both of which are at hand, hold."""
+    if isinstance(first, Const):
+        return second if first.value else first
+    if isinstance(second, Const):
+        return first if second.value else second
+    return Op("and", (first, second), "b")

@@ -5,35 +5,30 @@ from __future__ import annotations
 from functools import partial
 
 from gendsl.compiler import picking
+from gendsl.compiler.front.argument_types import type_of
 from gendsl.compiler.front.blocks import block_of
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.ellipses import ellipse_of
-from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, type_of
+from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.front.traces import TraceOf, whole
 from gendsl.compiler.front.values import known
 from gendsl.compiler.front.warming import FLOAT, adapted_at, lists_of
 from gendsl.compiler.moves import (
     Blocking,
     Involution,
-    Move,
     Picked,
-    Proposal,
     Rotating,
     Several,
     Step,
     Transition,
     Updating,
     Warming,
+    given_trace,
 )
 from gendsl.compiler.selections import InTurn, Selections
 from gendsl.compiler.source import find_source
+from gendsl.compiler.templates import MODEL
 from gendsl.compiler.types import Number
-
-
-def given_trace(one: Move) -> tuple[None, ...]:
-    """What stands for the trace that an auxiliary program is given."""
-    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
-
 
 PICKING = {"pick": picking.picked, "share": picking.log_share}
 """What the functions that pick a move are known by; a number comes behind."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
-from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_lane_values import COUNTING, VECTORS, LaneValues
 from gendsl.compiler.llvm_text import TAG
 from gendsl.compiler.llvm_vector_math import BITS, INTEGERS, LANES, POINTERS, splat
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
 from gendsl.compiler.rewriting import replaced, variables_of
+from gendsl.compiler.templates import Template
 
 
 class LaneLists(LaneValues):

@@ -8,10 +8,10 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gendsl.compiler.front.program import Lowered, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.joined import may_be_one
 from gendsl.compiler.key_paths import ABOVE, apart, has_path, shown
+from gendsl.compiler.templates import Lowered, Template
 from gendsl.compiler.types import Joined, index_count
 
 

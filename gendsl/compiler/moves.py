@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import basename
 from typing import Any, Protocol
 
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.errors import is_users_file
 
 RUN, PICK, JUMP, REPEAT = range(4)
 """The instructions of a schedule: (RUN, kernel); (PICK, n, n bounds, n + 1 places), which goes on at the
@@ -21,33 +19,10 @@ TIE = 1e-9
 """How near a number may be to the one that it is compared with, where that decides a step, relative to what
 both were computed from; where it is nearer, the reference interpreter decides.
 """
+KEPT = ("roots", "moments", "numbers")
+"""The lists that the text of a warm-up changes."""
 LOWEST = -1e300
 """The log acceptance ratio down to which sums of them stay finite; less counts as a density of zero."""
-
-
-class NotClosed(Exception):
-    """A program, or a part of it, is not in the subset that the compiler reads.
-
-    Attributes:
-        reason: why, in a few words.
-        line, filename: where.
-        program: the name of the program that is read, where several are read together.
-        about: what to call it.
-    """
-
-    def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.line = line
-        self.filename = filename
-        self.program = self.about = ""
-
-    def __str__(self) -> str:
-        about = f"{self.about}: " if self.about else ""
-        if not self.line or (self.filename and not is_users_file(self.filename)):
-            return f"{about}{self.reason}"
-        of = f" of {basename(self.filename)}" if self.filename else ""
-        return f"{about}line {self.line}{of}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -324,6 +299,11 @@ Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
 Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked | Transition
 """What a kernel does in a step."""
+
+
+def given_trace(one: Move) -> tuple[None, ...]:
+    """What stands for the trace that an auxiliary program is given."""
+    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
 
 
 def are_alike(one: Step, other: Step) -> bool:

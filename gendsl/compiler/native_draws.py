@@ -10,8 +10,8 @@ from __future__ import annotations
 import ctypes
 import functools
 
-from gendsl.compiler.front.draws import METHODS
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.draw_methods import METHODS
+from gendsl.compiler.failures import NotClosed
 
 _OTHER = {"random": "standard_uniform", "integers": "bounded_uint64_fill"}
 NATIVE: dict[str, str] = {name: _OTHER.get(name, name) for name in METHODS}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
-from gendsl.compiler.front.program import MODEL, Lowered, Template
 from gendsl.compiler.hir import Input
 from gendsl.compiler.meetings import Meeting
+from gendsl.compiler.templates import MODEL, Lowered, Template
 from gendsl.compiler.types import leaves
 
 FAILED, FULL, STOPPED, WAITING, PAUSED, NO_ROOM = 1, 2, 3, 4, 5, 6

@@ -14,11 +14,9 @@ import numpy as np
 
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.chain_state import OTHER_THAN_OBSERVED, ChainState
-from gendsl.compiler.closed import FailedText
-from gendsl.compiler.closed_sampler import _from_words, _typed
+from gendsl.compiler.decode import from_words, typed
 from gendsl.compiler.encode import Words, deep_layout, flat, room, tangent_layout, with_tangents
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native_layout import (
     READ_WORDS,
@@ -26,10 +24,11 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
+from gendsl.compiler.templates import Template
 from gendsl.compiler.types import Array, Below, Number, PathPart, leaves
 
 if TYPE_CHECKING:
-    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.chain_kernel import ChainKernel
 
 _FIRST_ROOM = _FIRST_NODES = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
@@ -77,7 +76,7 @@ class NativeState(ChainState):
     form = "machine code"
     steps_again = 1000
 
-    def __init__(self, closed: ClosedKernel) -> None:
+    def __init__(self, closed: ChainKernel) -> None:
         self.layout = closed.layout
         super().__init__(closed, self.layout.size)
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)
@@ -268,10 +267,10 @@ class NativeState(ChainState):
         """The values of choices of a template."""
         columns, kind = self.columns[template.number], template.type
         if isinstance(kind, Number):
-            typed: list[Any] = _typed(columns[0][places], kind.kind).tolist()
-            return typed
+            values: list[Any] = typed(columns[0][places], kind.kind).tolist()
+            return values
         assert isinstance(kind, Array)
-        return [_from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
+        return [from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
 
     def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         place = self.place_of(template, indices)
@@ -288,7 +287,7 @@ class NativeState(ChainState):
     def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
         places, capacity = np.flatnonzero(self.current(template)), self.capacities[template.number]
         kind = template.type.kind  # type: ignore[attr-defined]
-        values = _typed(self.columns[template.number][0][places], kind)
+        values = typed(self.columns[template.number][0][places], kind)
         return (np.unravel_index(places, capacity) if capacity else ()), values
 
     def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:

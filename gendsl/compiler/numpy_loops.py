@@ -28,6 +28,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.axes_facts import UNIFORM, VARYING, WIDE, Lanes, Path
 from gendsl.compiler.axes_variables import exposed, surely_set, term_of
+from gendsl.compiler.failures import TextFailure
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -63,7 +64,6 @@ from gendsl.compiler.numpy_expressions import (
 )
 from gendsl.compiler.numpy_runtime import array
 from gendsl.compiler.print_python import PythonPrinter, input_name
-from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.slopes_runtime import RUNS, SYMBOLS
 from gendsl.compiler.tails import with_tails

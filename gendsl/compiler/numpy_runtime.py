@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from gendsl.compiler.print_runtime import NAMES, UFUNCS, TextFailure, np_lgamma
+from gendsl.compiler.failures import TextFailure
+from gendsl.compiler.print_runtime import NAMES, UFUNCS, np_lgamma
 
 ALL = slice(None)
 """All iterations that come to a branch."""

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
-from gendsl.compiler.front.program import MODEL
 from gendsl.compiler.hir import Call, Function, Primitive, Read, Return, Var, Visit
 from gendsl.compiler.staging import Stages, taken_apart
+from gendsl.compiler.templates import MODEL
 from gendsl.compiler.text_effects import NONE, Run, templates_changed
 
 

@@ -9,13 +9,10 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.special
 
+from gendsl.compiler.failures import TextFailure
 from gendsl.compiler.linear_python import lapack
 
 _MASK = (1 << 64) - 1
-
-
-class TextFailure(Exception):
-    """A text does not say what happens here: the reference interpreter decides."""
 
 
 def fail(reason: str) -> NoReturn:

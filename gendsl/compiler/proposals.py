@@ -7,11 +7,12 @@ from types import FunctionType
 from typing import NamedTuple
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.frame import Text
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowering, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import Body, Expr, Function, Primitive, Var
 from gendsl.compiler.subtrees import each_call
+from gendsl.compiler.templates import MODEL, NO_VALUE, Template
 
 
 class Pair(NamedTuple):

@@ -14,11 +14,9 @@ import numpy as np
 
 from gendsl.compiler.addresses import Paths
 from gendsl.compiler.chain_state import NO_LIMIT, OTHER_THAN_OBSERVED, ChainState, followed
-from gendsl.compiler.closed import PYTHON_FAILURES, FailedText
-from gendsl.compiler.closed_sampler import _from_python
+from gendsl.compiler.decode import from_python
 from gendsl.compiler.encode import flat
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import PYTHON_FAILURES, FailedText, NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.moves import LOWEST, REPEAT, RUN
 from gendsl.compiler.native_layout import (
@@ -40,6 +38,7 @@ from gendsl.compiler.numpy_loops import arrays_of
 from gendsl.compiler.numpy_runtime import TYPES
 from gendsl.compiler.print_python import input_name
 from gendsl.compiler.state import MoveState, Zero, index_of, indices_of
+from gendsl.compiler.templates import Template
 
 if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
@@ -69,6 +68,7 @@ class PythonState(ChainState):
         places: the numbers of the places where a density was zero.
     """
 
+    closed: ClosedKernel
     form = "Python text"
     steps_again = 16
 
@@ -137,7 +137,7 @@ class PythonState(ChainState):
 
     def value_of(self, template: Template, indices: tuple[int, ...]) -> Any:
         column, index = self.current.columns[template.number], index_of(indices)
-        return _from_python(template.type, indices_of(column.values[index])) if column.has(index) else None
+        return from_python(template.type, indices_of(column.values[index])) if column.has(index) else None
 
     def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
         column = self.current.columns[template.number]

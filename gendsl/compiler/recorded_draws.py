@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.addresses import Addresses
-from gendsl.compiler.closed_sampler import _typed
-from gendsl.compiler.front.program import Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.decode import typed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
+from gendsl.compiler.templates import Template
 from gendsl.compiler.types import Array, Number
 
 if TYPE_CHECKING:
@@ -37,6 +37,27 @@ def numbered_below(templates: Sequence[Template], path: tuple[Any, ...]) -> Temp
     (template,) = found
     others = any(part is not None for part in template.parts[size:])
     return None if others or template.rank != len(template.parts) - size else template
+
+
+Entry = tuple[Template, tuple[int, ...] | None]
+"""The template of a choice and its indices, or None for all choices that there are."""
+
+
+def entry_at(state: NativeState, path: tuple[Any, ...]) -> tuple[Entry | None, bool]:
+    """What rows hold of an address, if they can; and whether there may be a choice at it."""
+    addresses = Addresses(state.closed.lowered)
+    try:
+        every = addresses.find_all(path)
+    except NotClosed:
+        numbered = numbered_below(state.templates, path)
+        can = numbered is not None and numbered.rank == 1 and not _is_in_nodes(numbered)
+        return (numbered, None) if numbered is not None and can else None, False
+    every = [one for one in every if not is_auxiliary(one[0])]
+    if len(every) != 1 or addresses.nodes or _is_in_nodes(every[0][0]):
+        return None, bool(every)
+    template, _ = every[0]
+    is_array = isinstance(template.type, Array) and template.type.rank == 1
+    return every[0] if is_array or isinstance(template.type, Number) else None, True
 
 
 @dataclass
@@ -64,7 +85,7 @@ class RecordedDraws:
     def __init__(
         self,
         state: NativeState,
-        found: list[tuple[Template, tuple[int, ...] | None]],
+        found: list[Entry],
         places: Sequence[int],
         functions: RecordedFunctions | None = None,
         function_places: Sequence[int] = (),
@@ -100,24 +121,12 @@ class RecordedDraws:
             functions: the functions that give the others.
             function_places: which these are.
         """
-        found: list[tuple[Template, tuple[int, ...] | None]] = []
+        found: list[Entry] = []
         for path in paths.values():
-            addresses = Addresses(state.closed.lowered)
-            try:
-                every = addresses.find_all(path)
-            except NotClosed:
-                numbered = numbered_below(state.templates, path)
-                if numbered is None or numbered.rank != 1 or _is_in_nodes(numbered):
-                    return None
-                found.append((numbered, None))
-                continue
-            if len(every) != 1 or addresses.nodes or _is_in_nodes(every[0][0]):
+            entry, _ = entry_at(state, path)
+            if entry is None:
                 return None
-            template, indices = every[0]
-            is_array = isinstance(template.type, Array) and template.type.rank == 1
-            if not (is_array or isinstance(template.type, Number)) or is_auxiliary(template):
-                return None
-            found.append((template, indices))
+            found.append(entry)
         return cls(state, found, list(paths), functions, function_places)
 
     def room(self) -> int:
@@ -213,9 +222,9 @@ class RecordedDraws:
         for (template, indices), room in zip(self.entries, self.rooms, strict=True):
             kind = template.type.kind  # type: ignore[attr-defined]
             if is_cell(template, indices):
-                made.append(_typed(rows[:, at], kind).tolist())
+                made.append(typed(rows[:, at], kind).tolist())
             else:
-                numbers, sizes = _typed(rows[:, at + 1 : at + 1 + room], kind), rows[:, at].tolist()
+                numbers, sizes = typed(rows[:, at + 1 : at + 1 + room], kind), rows[:, at].tolist()
                 made.append([row[:size].copy() for row, size in zip(numbers, sizes, strict=True)])
             at += 1 + room
         if self.functions is not None:

@@ -16,15 +16,15 @@ import numpy as np
 from gendsl.compiler import collector, hir, replay
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.clean import clean_one
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.copies import read_again
 from gendsl.compiler.encode import Words, deep_layout, flat
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.front import exact
+from gendsl.compiler.front.argument_types import type_of
 from gendsl.compiler.front.facts import TextColumn
-from gendsl.compiler.front.program import MODEL, Entry, Lowered, Lowering, Template, type_of
-from gendsl.compiler.front.traces import LOG_DENSITY, ArgumentsOf, whole
+from gendsl.compiler.front.program import Entry, Lowering
+from gendsl.compiler.front.traces import whole
 from gendsl.compiler.hir import Input
-from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.native import Native, code_of
 from gendsl.compiler.native_functions import NativeFunctions
 from gendsl.compiler.native_layout import FULL, NO_ROOM, Layout, TemplateWords, Word
@@ -33,10 +33,11 @@ from gendsl.compiler.print_llvm import LLVMPrinter
 from gendsl.compiler.print_python import name_apart
 from gendsl.compiler.recorded_values import Rows, kind_of
 from gendsl.compiler.source import find_source
+from gendsl.compiler.templates import LOG_DENSITY, MODEL, ArgumentsOf, Lowered, Template
 from gendsl.compiler.types import Joined, PathPart, Text, leaves
 
 if TYPE_CHECKING:
-    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.chain_kernel import ChainKernel
     from gendsl.compiler.native_state import NativeState
 
 _FIRST_ROOM = 8
@@ -44,6 +45,11 @@ _FIRST_ROOM = 8
 _MOST_ROOM = 1 << 20
 _NOWHERE = TemplateWords(0, 0, 0)
 """The words of a template that no function looks at."""
+
+
+def choice_at(path: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """The function of a trace that gives what is at an address."""
+    return lambda trace: trace[path]
 
 
 def value_at(trace: Any, function: Any) -> Any:
@@ -82,7 +88,7 @@ class ClosedFunctions:
 
     @collector.waiting()
     def __init__(
-        self, closed: ClosedKernel, model: Any, args: tuple[Any, ...], functions: Mapping[str, Any]
+        self, closed: ChainKernel, model: Any, args: tuple[Any, ...], functions: Mapping[str, Any]
     ) -> None:
         """
         Raises:
@@ -189,7 +195,7 @@ def _looked_at(functions: Sequence[hir.Function]) -> set[int]:
     return set(found)
 
 
-def _words_of(template: Template, closed: ClosedKernel) -> TemplateWords:
+def _words_of(template: Template, closed: ChainKernel) -> TemplateWords:
     """The words of the template of a kernel's text that is this one."""
 
     def said(one: Template) -> Any:
@@ -238,7 +244,7 @@ Made = ClosedFunctions | NotClosed
 """The text of functions, or why there is none."""
 
 
-def kept(closed: ClosedKernel, functions: Mapping[str, Any]) -> Made | None:
+def kept(closed: ChainKernel, functions: Mapping[str, Any]) -> Made | None:
     """The text of functions that was made before."""
     key, every = tuple((name, _key(one)) for name, one in functions.items()), closed.functions_kept
     for place, (known, text) in enumerate(every):
@@ -250,7 +256,7 @@ def kept(closed: ClosedKernel, functions: Mapping[str, Any]) -> Made | None:
     return None
 
 
-def made(closed: ClosedKernel, model: Any, args: tuple[Any, ...], functions: Mapping[str, Any]) -> Made:
+def made(closed: ChainKernel, model: Any, args: tuple[Any, ...], functions: Mapping[str, Any]) -> Made:
     """The text of functions, which is kept."""
     text: Made
     try:
@@ -269,15 +275,18 @@ class RecordedFunctions:
     """Functions of the current trace of a chain of machine code.
 
     Attributes:
-        recorders: the functions, by their names.
+        recorders: what is recorded by them, by its name.
     """
 
-    def __init__(self, text: ClosedFunctions, state: NativeState, functions: Mapping[str, Any]) -> None:
+    def __init__(self, text: ClosedFunctions, state: NativeState, recorders: Mapping[str, Any]) -> None:
         """
+        Args:
+            recorders: what is recorded: the functions of the text, or addresses of what they give.
+
         Raises:
             NotClosed: what the functions find outside is not of the types that the text is for.
         """
-        self.text, self.state, self.recorders = text, state, dict(functions)
+        self.text, self.state, self.recorders = text, state, dict(recorders)
         self.memory = Words()
         self.given = text.given(self.memory)
         self.rooms = np.zeros((len(text.widths), 2), np.int64)

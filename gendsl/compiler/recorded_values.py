@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.closed_sampler import _typed
+from gendsl.compiler.decode import typed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.facts import Facts
-from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.types import (
     NO,
     YES,
@@ -91,7 +91,7 @@ class Scalar(Kind):
     widths = []  # noqa: RUF012
 
     def take(self, rows: Rows, at: int, rooms: Iterator[int]) -> list[Any]:
-        numbers = _typed(rows[:, at], self.kind)
+        numbers = typed(rows[:, at], self.kind)
         return list(numbers) if self.is_numpy else numbers.tolist()
 
 
@@ -169,7 +169,7 @@ class Grid(Kind):
 
     def take(self, rows: Rows, at: int, rooms: Iterator[int]) -> list[Any]:
         first = at + self.rank
-        numbers = _typed(rows[:, first : first + next(rooms)], self.kind)
+        numbers = typed(rows[:, first : first + next(rooms)], self.kind)
         shapes = map(tuple, rows[:, at:first].tolist())
         return [
             row[: math.prod(shape)].reshape(shape).copy() for row, shape in zip(numbers, shapes, strict=True)

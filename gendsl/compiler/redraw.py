@@ -15,7 +15,6 @@ from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import (
     FALSE,
     TRUE,
@@ -37,6 +36,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.sums import Sums, if_zero, not_finite, shorten, summed
+from gendsl.compiler.templates import Template
 
 
 class Selected(Protocol):

@@ -9,7 +9,6 @@ from types import FunctionType
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Text
-from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -28,6 +27,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.sums import makers, names_of
+from gendsl.compiler.templates import Lowered, Template
 
 
 def fill_all(lowered: Lowered, mains: Mapping[str, Function]) -> None:

@@ -7,14 +7,15 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.addresses import unnested
-from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import Body, Const, Expr
 from gendsl.compiler.joined import parsed
 from gendsl.compiler.key_paths import has_path
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
 from gendsl.compiler.redraw import both, either, one_of
+from gendsl.compiler.templates import MODEL, Lowered, Template
 from gendsl.compiler.types import Joined, Nested, PathPart, index_count
 
 Pattern = tuple[Any, ...]

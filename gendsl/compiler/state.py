@@ -34,12 +34,12 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from gendsl.compiler.failures import TextFailure
 from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
-from gendsl.compiler.front.program import MODEL, Template
 from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.meetings import Meeting, upper_index
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.print_runtime import TextFailure
+from gendsl.compiler.templates import MODEL, Template
 from gendsl.compiler.types import Array, leaves
 from gendsl.compiler.whole_columns import Stamps, Values, joined
 

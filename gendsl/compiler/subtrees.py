@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import Body, Const, Expr, Kind, Var
+from gendsl.compiler.templates import Template
 
 
 def each_call(

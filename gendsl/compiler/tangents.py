@@ -23,8 +23,8 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.derivatives import ONE, SLOPES, ZERO, of_two, plus, times
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.frame import Text
-from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import (
     Body,
     Call,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import inf
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.program import MODEL
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -40,6 +39,7 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.rewriting import LOOP, WORTH, cost_of, may_fail, variables_of
+from gendsl.compiler.templates import MODEL
 
 PURE = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Fail,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from gendsl.compiler.front.program import MODEL, Lowering
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import (
     Body,
     Choice,
@@ -31,6 +31,7 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.move import REJECTED, RESULTS, ZERO, Called
 from gendsl.compiler.moves import Blocking, Rotating, Step, Transition, Updating, all_within
 from gendsl.compiler.sums import Sums, if_zero, summed
+from gendsl.compiler.templates import MODEL
 from gendsl.compiler.types import Known
 
 RATIO, SCALE = Var("log_ratio", "f"), Var("scale", "f")

@@ -29,8 +29,7 @@ from gendsl.compiler.coordinate_runs import (
     Walked,
     indices_of_template,
 )
-from gendsl.compiler.front.program import Lowered, Template
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.hir import (
     FALSE,
     ZEROS,
@@ -53,6 +52,7 @@ from gendsl.compiler.move import REJECTED, RESULTS, ZERO, Called, all_there
 from gendsl.compiler.moves import Masses, Walk
 from gendsl.compiler.selections import Selection
 from gendsl.compiler.sums import if_zero
+from gendsl.compiler.templates import Lowered, Template
 from gendsl.compiler.types import Array
 
 MOST_ROOTS = 1 << 20

@@ -20,9 +20,8 @@ from gendsl.address import Path
 from gendsl.compiler import hir, walk
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.coordinate_runs import FLOATS, INTEGERS, ONE, Lists, Walked
-from gendsl.compiler.front.program import Lowered, Lowering, Template
-from gendsl.compiler.front.traces import ArgumentsOf
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.front.warming import MOMENTS, PARTS, Adapted, lists_of
 from gendsl.compiler.hir import (
     FALSE,
@@ -42,13 +41,12 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.move import RESULTS, ZERO, Called
-from gendsl.compiler.moves import TIE, Warming
+from gendsl.compiler.moves import KEPT, TIE, Warming
+from gendsl.compiler.templates import ArgumentsOf, Lowered, Template
 from gendsl.compiler.types import Array, List, Number, Type, leaves
 
 NOTHING, BELOW, ABOVE = -1, 0, 1
 """What the comparison of a ratio gives, as `gendsl.inference.warmup_rules` has it."""
-KEPT = ("roots", "moments", "numbers")
-"""The lists that a text changes."""
 
 
 # --- the functions of the text -------------------------------------------------------------------------

@@ -15,21 +15,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from gendsl.compiler import native, native_cache
-from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.chain_kernel import ChainKernel
+from gendsl.compiler.front.argument_types import type_of
 from gendsl.compiler.front.facts import Facts, TextColumn
-from gendsl.compiler.front.program import Lowered, type_of
-from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.moves import Step
 from gendsl.compiler.observations import Strings
 from gendsl.compiler.outside import now, stays
-from gendsl.compiler.warming import Memory
+from gendsl.compiler.templates import ArgumentsOf, Lowered
 from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
+
+if TYPE_CHECKING:
+    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.warming import Memory
 
 _LOG = logging.getLogger("gendsl")
 _BASIC = (str, int, float, bool, bytes, type(None), type(Ellipsis), tuple, list, dict, set, frozenset)
@@ -57,7 +59,7 @@ class _Kept(NamedTuple):
     code: native.Code
 
 
-class KeptKernel(ClosedKernel):
+class KeptKernel(ChainKernel):
     """A kernel whose machine code was kept; its text is made where somebody asks for it."""
 
     def __init__(
@@ -68,37 +70,44 @@ class KeptKernel(ClosedKernel):
         observed: frozenset[Strings],
         kept: _Kept,
     ) -> None:
-        self.made_of = model, args, steps, observed
+        self.made_of, self.kept = (model, args, steps, observed), kept
         self.observed = observed
         self.lowered, self.meetings, self.memories = kept.lowered, [], kept.memories
         self.rows, self.row_count = kept.rows, kept.row_count
-        self.llvm, self.code = ("", kept.sites), kept.code
-        self.slopes_of, self.written = kept.slopes_of, kept.written
         self.start(args, steps)
         self.set_values_of_walks(steps)
 
     @cached_property
     def whole(self) -> ClosedKernel:
         """The kernel with its text."""
-        return ClosedKernel(*self.made_of)
+        return _made(*self.made_of)
 
     @property
     def with_text(self) -> ClosedKernel:
         return self.whole
 
-    def printed(self, axes: Axes | None) -> str:
-        return self.whole.printed(axes)
-
-    def running(self) -> str:
-        return self.whole.running()
+    @cached_property
+    def text(self) -> str:
+        return self.whole.text
 
     @cached_property
-    def axes(self) -> Axes:
-        return self.whole.axes
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        return "", self.kept.sites  # the IR is not needed again
 
-    def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
+    @cached_property
+    def code(self) -> native.Code:
+        return self.kept.code
+
+    @cached_property
+    def slopes_of(self) -> set[tuple[int, int]]:
+        return self.kept.slopes_of
+
+    @cached_property
+    def written(self) -> set[int]:
+        return self.kept.written
+
+    def retuned(self, steps: Sequence[Step | None]) -> Self:
         made = super().retuned(steps)
-        assert isinstance(made, KeptKernel)
         made.__dict__.pop("whole", None)
         made.made_of = *self.made_of[:2], steps, self.made_of[3]
         return made
@@ -111,7 +120,7 @@ def kernel_of(
     observed: frozenset[Strings],
     *,
     as_text: bool = False,
-) -> ClosedKernel:
+) -> ChainKernel:
     """A kernel for arguments of given types, as machine code: the one that is kept, or else one that then is.
 
     Args:
@@ -123,19 +132,28 @@ def kernel_of(
     keeps = not as_text and native_cache.folder() is not None
     found = _fingerprint(model, args, steps) if keeps else None
     if found is None:
-        return ClosedKernel(model, args, steps, observed)
+        return _made(model, args, steps, observed)
     alone = repr(sorted(map(repr, observed)))
     key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes, alone)
     written = native_cache.load(key)
     kept: _Kept | None = None if written is None else _Reader(written, found).load()
     if kept is not None and all(stays(one, now(where, name)) for where, name, one in kept.lowered.guards):
         return KeptKernel(model, args, steps, observed, kept)
-    made = ClosedKernel(model, args, steps, observed)
+    made = _made(model, args, steps, observed)
     if not made.meetings:  # else its text tells which choices there are
         written = _written(made, found)
         if written is not None:
             native_cache.store(key, written)
     return made
+
+
+def _made(
+    model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], observed: frozenset[Strings]
+) -> ClosedKernel:
+    """A kernel with its text."""
+    from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+
+    return ClosedKernel(model, args, steps, observed)
 
 
 def _fingerprint(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> Fingerprint | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
 from gendsl.inference.looked_at import LookedAt
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.observations import Strings
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 
 if TYPE_CHECKING:
-    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.chain_kernel import ChainKernel
     from gendsl.inference.machine import Machine
 
 _LOG = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class AsItWas:
     If it is not, the log density of the trace that it stopped at is another, too.
     """
 
-    def __init__(self, closed: ClosedKernel) -> None:
+    def __init__(self, closed: ChainKernel) -> None:
         self.closed = closed
         self.found = self._found()
 
@@ -126,7 +126,7 @@ class LookedAt(ReferenceTrace):
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
         self._machine = machine
-        gives = machine is not None and machine.functions is not None
+        gives = machine is not None and machine.gives_functions
         self._log_density = machine.log_density if machine is not None and gives else None
         self._values: dict[Path, Any] | None = None
         self._singly = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.compiler.chain_reading import choice_reader, reader
 from gendsl.compiler.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
-from gendsl.compiler.closed import FailedText
-from gendsl.compiler.moves import REPEAT, RUN, NotClosed, Picked, Transition
+from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.moves import REPEAT, RUN, Picked, Transition
 from gendsl.compiler.native_layout import (
     ACCEPTED,
     CYCLES,
@@ -33,8 +33,7 @@ from gendsl.compiler.native_layout import (
     Word,
 )
 from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.python_state import PythonState
-from gendsl.compiler.recorded_draws import Draws, RecordedDraws
+from gendsl.compiler.recorded_draws import Draws, RecordedDraws, entry_at
 from gendsl.compiler.recorded_values import is_same as is_same_value
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
@@ -43,12 +42,14 @@ from gendsl.inference.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
 from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
-from gendsl.inference.texts import compiled, observed_of
+from gendsl.inference.texts import compiled, compiled_text, observed_of
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
 
 if TYPE_CHECKING:
+    from gendsl.compiler.chain_kernel import ChainKernel
+    from gendsl.compiler.python_state import PythonState
     from gendsl.compiler.recorded_functions import RecordedFunctions
 
 _TOLERANCE = 1e-9
@@ -109,7 +110,7 @@ class Machine:
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
         self.observed_alone = observed_of(trace)
         self.missing = missing
-        self.closed = compiled(self.parts, trace, as_text=missing is not None)
+        self.closed: ChainKernel = (compiled if missing is None else compiled_text)(self.parts, trace)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once, self.draws_at_once = 1, 1000, 1
@@ -130,7 +131,7 @@ class Machine:
         self.compares_functions, self.draws_given = True, 0
         self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
-        self.state: ChainState = self.form(self.closed) if state is None else state
+        self.state: ChainState = self.form(cast(Any, self.closed)) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
@@ -147,7 +148,11 @@ class Machine:
     @property
     def form(self) -> type[NativeState] | type[PythonState]:
         """What the state of the chain is."""
-        return NativeState if self.missing is None else PythonState
+        if self.missing is None:
+            return NativeState
+        from gendsl.compiler.python_state import PythonState  # with what makes texts
+
+        return PythonState
 
     @property
     def ran(self) -> str:
@@ -284,6 +289,19 @@ class Machine:
         functions.text.compared += 1
         count_comparison()
 
+    def beyond_rows(self, recorders: dict[str, Any]) -> dict[str, Any]:
+        """Of what is recorded the addresses of choices that rows can't hold: below calls, or of matrices."""
+        if not isinstance(self.state, NativeState):
+            return {}
+        addresses = {name: one for name, one in recorders.items() if is_read(one)}
+        found = {name: entry_at(self.state, one.address) for name, one in addresses.items()}
+        return {name: addresses[name] for name, (entry, may_be) in found.items() if may_be and entry is None}
+
+    @property
+    def gives_functions(self) -> bool:
+        """Whether machine code gives the values of recorded functions, and not only of addresses."""
+        return self.functions is not None and not all(map(is_read, self.functions.recorders.values()))
+
     def give(self, functions: RecordedFunctions) -> None:
         """Let machine code give the values of recorded functions."""
         self.functions, self.function_values, self.compares_functions = functions, None, True
@@ -362,17 +380,12 @@ class Machine:
         """What records draws in machine code; None where Python says what there is."""
         if not isinstance(self.state, NativeState) or self.called or not recorders:
             return None
-        every = list(recorders.values())
-        paths = {place: one.address for place, one in enumerate(every) if is_read(one)}
-        if len(paths) == len(every):
-            return RecordedDraws.of(self.state, paths)
-        if self.functions is None:
+        names, given = list(recorders), {} if self.functions is None else self.functions.recorders
+        left = {place: recorders[name] for place, name in enumerate(names) if name not in given}
+        if not all(map(is_read, left.values())):
             return None
-        given = list(self.functions.recorders.values())
-        places = [place for place in range(len(every)) if place not in paths]
-        if [every[place] for place in places] != given:
-            return None
-        return RecordedDraws.of(self.state, paths, self.functions, places)
+        paths = {place: one.address for place, one in left.items()}
+        return RecordedDraws.of(self.state, paths, self.functions, list(map(names.index, given)))
 
     def draw(self, recorded: RecordedDraws, draws: int, thin: int) -> Draws:
         """Up to so many draws, of `thin` steps of the whole kernel each; what was recorded of them."""
@@ -432,7 +445,9 @@ class Machine:
         if failure is not None and reason != FIRST_ZERO:
             self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
         self.state.tell()
-        started, before = time.perf_counter(), self.trace
+        started = time.perf_counter()
+        # where it is only to be told why a density is zero, the chain mostly stays where it is
+        before = self._oracle(part) if reason == FIRST_ZERO else self.trace
         trace, info = run_kernel(part.kernel, before, self.rng)
         counted: Tallies = {}
         seconds = time.perf_counter() - started
@@ -443,12 +458,16 @@ class Machine:
         if reason == FIRST_ZERO:
             self.state.why_zero.append(next((why for one in counted.values() for why in one.reasons), OTHER))
         self.state.skip()
-        if trace is not self.known:
+        if trace is not before:
             try:
                 if trace.args is not before.args and not is_same(trace.args, before.args):
                     raise NotClosed("a kernel that changes the arguments of the model")
                 self.load(trace)
             except NotClosed as error:
+                if trace.gen_fn.direct:
+                    given = self.model.score(trace.args, dict(values_of(trace)))
+                    given.observed_paths = trace.observed_paths
+                    trace = given
                 self.beyond, self.known = str(error), trace
                 self._go_on_without(tallies)
                 return
@@ -491,14 +510,14 @@ class Machine:
             return
         started = time.perf_counter()
         self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
-        steps, before = int(state.words[Word.STEPS]), self.trace
+        steps, before = int(state.words[Word.STEPS]), self._oracle(part)
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
         state.tell()
         self.known = None
         failure = state.go_on(last=steps + 1)
         if failure is None:
-            expected, info = part.kernel(self._oracle(part, before), rng)
+            expected, info = part.kernel(before, rng)
             rules = [memory.one.found for memory in self.closed.memories.values()]
             numbers = [number for rule in rules for number in rule.numbers]
             state.tell()  # which that kernel has told what it found
@@ -527,15 +546,18 @@ class Machine:
             self._make_step(None, tallies)
         return None
 
-    def _oracle(self, part: Part, before: Any) -> Any:
-        """A trace on which a step says what is to come of it: one of the reference interpreter.
+    def _oracle(self, part: Part) -> Any:
+        """The current trace, as one on which a step says what is to come of it: of the reference interpreter.
 
         That runs the whole program for each value that a choice is given. So where a step gives many choices
         other values, it is the trace of today's runtime, which is compared with the reference by itself.
         """
+        known = self.known
         if is_of_many_values(part):
-            return before
-        values = dict(values_of(before))
+            return self.trace
+        self.others_ran = True
+        is_left = known is None or isinstance(known, LookedAt)
+        values = self.state.choices() if is_left else dict(values_of(known))
         reference = self.model.reference.score(self.args, values)
         reference.observed_paths = self.observed
         return reference

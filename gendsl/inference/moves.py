@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.moves import (
     JUMP,
     PICK,
     REPEAT,
     RUN,
     Blocking,
-    NotClosed,
     Picked,
     Several,
     Step,

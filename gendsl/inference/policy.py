@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler import collector
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.ir import Loop
-from gendsl.compiler.moves import Involution, NotClosed, Proposal, Resampling, Rotating, Updating
+from gendsl.compiler.moves import Involution, Proposal, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.looked_at import TOO_OFTEN
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.recording import is_read
-from gendsl.inference.texts import compiled, known
+from gendsl.inference.texts import compiled_text, known
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import is_switched_off, wanted
@@ -123,7 +124,6 @@ def decide(
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
     only_values = False
-    functions = {name: one for name, one in (recorders or {}).items() if not is_read(one)}
     try:
         flat = flattened(kernel)
         if not runtime:
@@ -151,10 +151,10 @@ def decide(
             if slower is not None:
                 return Decision(None, f"{slower}; no machine code: {missing}")
         machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
-        if functions and missing is None:
+        if recorders and missing is None:
             is_long = bool(runtime) or steps // thin >= LEAST_DRAWS_OF_FUNCTIONS
-            _give_functions(machine, trace, functions, is_long=is_long, repeats=repeats)
-        if only_values and machine.functions is not None:
+            _give_functions(machine, trace, recorders, is_long=is_long, repeats=repeats)
+        if only_values and machine.gives_functions:
             machine.only_values = False
         elif only_values and repeats:
             return Decision(None, TOO_OFTEN)
@@ -288,7 +288,7 @@ def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
     moves = [one for part in flat.parts for one in moves_within(part)]
     if _has_columns(trace.gen_fn) and any(isinstance(one, _OF_COLUMNS) for one in moves):
         return "loops over data are columns"
-    closed = compiled(flat.parts, trace, as_text=True)
+    closed = compiled_text(flat.parts, trace)
     values = _choices(trace)
     singly, may_change = closed.looked_at(values)
     changed = [path for path in may_change if path not in trace.observed_paths]
@@ -325,29 +325,49 @@ def _selected(one: Updating, trace: Any) -> list[Any]:
 
 
 def _give_functions(
-    machine: Machine, trace: Any, functions: dict[str, Any], *, is_long: bool, repeats: bool
+    machine: Machine, trace: Any, recorders: dict[str, Any], *, is_long: bool, repeats: bool
 ) -> None:
-    """Let machine code give the values of functions that are recorded, if it can and that is worth it.
+    """Let machine code give what is recorded by functions, and at addresses that rows can't hold.
+
+    It does where it can and that is worth it: addresses alone where functions are not closed.
 
     Args:
         is_long: whether the chain has so many draws that they are worth compiling.
     """
+    addresses = machine.beyond_rows(recorders)
+    every = {name: one for name, one in recorders.items() if name in addresses or not is_read(one)}
+    for asked in [every, addresses] if len(addresses) < len(every) else [addresses]:
+        try:
+            if asked and _gives(machine, trace, asked, is_long=is_long, repeats=repeats):
+                return
+        except NotClosed as reason:
+            if asked is not addresses:
+                machine.why_called = str(reason)
+
+
+def _gives(
+    machine: Machine, trace: Any, recorders: dict[str, Any], *, is_long: bool, repeats: bool
+) -> bool:
+    """Let machine code give what is recorded; whether it does.
+
+    Raises:
+        NotClosed: it can't.
+    """
     from gendsl.compiler import recorded_functions  # with the compiler
     from gendsl.compiler.native_state import NativeState
 
-    state = machine.state
+    state, choice_at = machine.state, recorded_functions.choice_at
     assert isinstance(state, NativeState)
+    functions = {name: choice_at(one.address) if is_read(one) else one for name, one in recorders.items()}
     text = recorded_functions.kept(machine.closed, functions) if is_long or not repeats else None
     if not is_long and (text is None or getattr(text, "has_density", False)):
-        return
-    try:
-        if text is None:
-            text = recorded_functions.made(machine.closed, trace.gen_fn, trace.args, functions)
-        if isinstance(text, NotClosed):
-            raise text
-        machine.give(recorded_functions.RecordedFunctions(text, state, functions))
-    except NotClosed as reason:
-        machine.why_called = str(reason)
+        return False
+    if text is None:
+        text = recorded_functions.made(machine.closed, trace.gen_fn, trace.args, functions)
+    if isinstance(text, NotClosed):
+        raise text
+    machine.give(recorded_functions.RecordedFunctions(text, state, recorders))
+    return True
 
 
 @collector.waiting()

@@ -6,7 +6,8 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gendsl.compiler.moves import NotClosed, Step, all_within, are_alike
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.moves import Step, all_within, are_alike
 from gendsl.compiler.observations import Strings, observed_alone
 from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.moves import Part
@@ -14,6 +15,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
 
 if TYPE_CHECKING:
+    from gendsl.compiler.chain_kernel import ChainKernel
     from gendsl.compiler.closed_move import ClosedKernel
 
 
@@ -28,7 +30,7 @@ class _Compiled(NamedTuple):
     model: Any
     args: tuple[Any, ...]
     observed: frozenset[Strings]
-    closed: ClosedKernel | None
+    closed: ChainKernel | None
     reason: str
 
     def is_of(self, kernels: Sequence[Any]) -> bool:
@@ -70,7 +72,7 @@ MOST_KEPT = 4
 _KNOWN: weakref.WeakKeyDictionary[Any, list[_Compiled]] = weakref.WeakKeyDictionary()
 
 
-def known(parts: Sequence[Part], trace: Any) -> ClosedKernel | None:
+def known(parts: Sequence[Part], trace: Any) -> ChainKernel | None:
     """The text of kernels for the program and arguments of a trace, if it was one of the last that were used.
 
     Raises:
@@ -107,7 +109,7 @@ def observed_of(trace: Any) -> frozenset[Strings]:
     return observed_alone(paths, trace.observed_paths)
 
 
-def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> ClosedKernel:
+def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> ChainKernel:
     """The text of kernels for the program and arguments of a trace.
 
     Args:
@@ -129,13 +131,22 @@ def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> Clo
         _keep(parts[0].kernel, _made(parts, asked, closed, reason))
     if closed is None:
         raise NotClosed(reason)
-    return closed.with_text if as_text else closed
+    return closed
+
+
+def compiled_text(parts: Sequence[Part], trace: Any) -> ClosedKernel:
+    """The text of kernels for the program and arguments of a trace, to run as Python.
+
+    Raises:
+        NotClosed: there is none.
+    """
+    return compiled(parts, trace, as_text=True).with_text
 
 
 def _made(
     parts: Sequence[Part],
     asked: tuple[Any, tuple[Any, ...], frozenset[Strings]],
-    closed: ClosedKernel | None,
+    closed: ChainKernel | None,
     reason: str,
 ) -> _Compiled:
     kernels, steps = tuple(weakref.ref(part.kernel) for part in parts), tuple(part.move for part in parts)

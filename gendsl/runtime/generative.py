@@ -227,7 +227,7 @@ class GenFunction(GenerativeFunction):
         """
         from gendsl.compiler.closed import ClosedDensity
         from gendsl.compiler.closed_sampler import ClosedSampler
-        from gendsl.compiler.front.values import NotClosed
+        from gendsl.compiler.failures import NotClosed
 
         texts = {"assess": ClosedDensity, "generate": ClosedSampler}
         if operation not in texts:
@@ -336,6 +336,8 @@ class GenFunction(GenerativeFunction):
 
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
+        if _is_of_reference(args) and not self.direct:
+            return self.reference.simulate_once(args, rng)
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
             execution = Simulate(rng)
             execution.proposes = True
@@ -346,6 +348,8 @@ class GenFunction(GenerativeFunction):
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """As `score`, for a trace that is looked at and not edited."""
+        if _is_of_reference(args) and not self.direct:
+            return self.reference.score_once(args, values, stop_at_zero=stop_at_zero)
         at_once = self.compiled.runs_at_once and isinstance(values, dict)
         if at_once and not (self.direct or runs_whole()):
             execution = Assess(values, stop_at_zero=stop_at_zero)
@@ -408,6 +412,11 @@ def _proposing(execution: _Execution) -> _Execution:
     """An execution of which the density that its draws have is asked for."""
     execution.proposes = True
     return execution
+
+
+def _is_of_reference(args: tuple[Any, ...]) -> bool:
+    """Whether a program is given a trace of the reference runtime: then it runs on that, too."""
+    return bool(args) and isinstance(args[0], ReferenceTrace) and args[0].gen_fn.direct
 
 
 def is_from_body(error: TypeError) -> bool:

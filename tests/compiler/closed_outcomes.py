@@ -2,8 +2,8 @@
 
 import pytest
 
-from gendsl.compiler.closed import ClosedDensity, FailedText
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.native import available
 
 NATIVE = available() is None

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gendsl.compiler.closed import FailedText
+from gendsl.compiler.failures import FailedText
 from gendsl.compiler.moves import REPEAT, RUN
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import ACCEPTED, Word

@@ -3,7 +3,7 @@
 import copy
 import random
 
-from gendsl.compiler.closed import PYTHON_FAILURES
+from gendsl.compiler.failures import PYTHON_FAILURES
 from gendsl.compiler.hir import (
     Append,
     Call,

@@ -8,8 +8,8 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import PYTHON_FAILURES
 from gendsl.compiler.encode import Words, room
+from gendsl.compiler.failures import PYTHON_FAILURES
 from gendsl.compiler.hir import (
     Append,
     Block,

@@ -31,8 +31,8 @@ from gendsl import (
     von_mises,
     wishart,
 )  # fmt: skip
-from gendsl.compiler.closed import ClosedDensity, FailedText
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.supports import (
     Correlation,
     Covariance,

@@ -22,9 +22,8 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.moves import Involution
 from gendsl.compiler.native_layout import Word
 from gendsl.inference import involutive, involutive_mcmc

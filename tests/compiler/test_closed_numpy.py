@@ -10,7 +10,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from gendsl import factor, gen, normal
 from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 RANDOM = np.random.default_rng(0)

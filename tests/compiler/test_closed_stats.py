@@ -6,7 +6,7 @@ import scipy.stats as st
 
 from gendsl import factor, gen, normal, sample, select
 from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.native import available
 from gendsl.inference import cycle, mh, random_walk
 from gendsl.testing import running_on

@@ -7,7 +7,7 @@ import pytest
 
 from gendsl import gen, normal, uniform_discrete
 from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 LONG = tuple(float(i) for i in range(20))

@@ -7,7 +7,8 @@ import pytest
 
 from gendsl import gen, mixture, mvnormal, normal, student_t, uniform_discrete
 from gendsl.compiler import clean, hir, invariants, staging, text_effects
-from gendsl.compiler.closed import PYTHON_FAILURES, ClosedDensity
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.failures import PYTHON_FAILURES
 from gendsl.compiler.hir import (
     Append,
     Call,

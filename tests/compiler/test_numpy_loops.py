@@ -11,8 +11,9 @@ from benchmarks.models import families
 from gendsl import gen, normal, uniform
 from gendsl.compiler import hir, numpy_runtime
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.failures import FailedText
 from gendsl.compiler.hir import (
     Append,
     Call,
@@ -114,7 +115,7 @@ def run(text, xs, out=()):
 
 
 def by_python_of(text, xs, out):
-    from gendsl.compiler.closed import PYTHON_FAILURES
+    from gendsl.compiler.failures import PYTHON_FAILURES
 
     try:
         return compile_python(text, {})["main"](None, len(xs), list(xs), out)

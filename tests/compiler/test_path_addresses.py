@@ -23,10 +23,10 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.closed_sampler import ClosedSampler
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.key_paths import apart, code_of, key_of, segments
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.state import MOST_NEW_NODES

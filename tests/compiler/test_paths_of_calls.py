@@ -21,7 +21,7 @@ from gendsl import (
     write,
 )
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.inference import cycle, involutive, random_walk, single_site
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_steps import WAYS

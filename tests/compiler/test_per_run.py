@@ -19,8 +19,8 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.failures import FailedText
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.observations import observed_alone
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site

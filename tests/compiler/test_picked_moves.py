@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, sample
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.moves import REPEAT, RUN, NotClosed, Picked, Several
+from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.moves import REPEAT, RUN, Picked, Several
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState

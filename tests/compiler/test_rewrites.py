@@ -10,8 +10,8 @@ from importlib import import_module
 import pytest
 
 from benchmarks.models import FAMILIES, models
-from gendsl.compiler.closed import ClosedDensity, FailedText
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.failures import FailedText, NotClosed
 from tests.compiler.rewrites import rewritten
 
 REFUSED = {"grammar"}

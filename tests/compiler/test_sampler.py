@@ -29,9 +29,8 @@ from gendsl import (
 )
 from gendsl.choices import choicemap
 from gendsl.compiler import native_draws, print_python
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_sampler import ClosedSampler
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.native import available
 from gendsl.supports import Positive
 from tests.conformance.programs import KINDS, built, programs

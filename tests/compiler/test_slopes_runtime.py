@@ -6,8 +6,8 @@ import random
 import pytest
 
 from gendsl.compiler import slopes_runtime
+from gendsl.compiler.failures import TextFailure
 from gendsl.compiler.front import library_slopes
-from gendsl.compiler.print_runtime import TextFailure
 
 FAILURES = (AssertionError, TextFailure, ValueError, OverflowError)
 

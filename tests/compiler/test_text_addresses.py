@@ -22,7 +22,7 @@ from gendsl import (
     write,
 )
 from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.joined import is_readable, may_be_one, parsed, spelled
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.types import Joined, Padded

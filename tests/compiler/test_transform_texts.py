@@ -26,8 +26,8 @@ from gendsl import (
     write,
 )
 from gendsl.compiler import derivatives, hir, tangents
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import library_slopes
-from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Set, Var
 from gendsl.compiler.move import Slopes
 from gendsl.compiler.print_python import compile_python, print_python

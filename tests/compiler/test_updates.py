@@ -27,7 +27,7 @@ from gendsl import (
     wishart,
 )
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.distributions import Distribution
 from gendsl.inference import gibbs, mh, single_site, slice_sampling
 from gendsl.inference.moves import flattened

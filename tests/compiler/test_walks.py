@@ -41,7 +41,7 @@ from gendsl import (
     write,
 )
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.moves import Several
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts

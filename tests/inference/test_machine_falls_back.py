@@ -5,9 +5,8 @@ import pytest
 
 from gendsl import sample
 from gendsl.compiler.chain_state import ChainState
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, normal, poisson, sample, uniform
+from gendsl import bernoulli, gen, normal, poisson, sample, select, uniform
 from gendsl.compiler import recorded_functions
 from gendsl.compiler.front import library, library_exact
 from gendsl.compiler.native_layout import Word
@@ -176,15 +176,20 @@ def is_by_machine_code(run):
     return all("called" not in ran for ran in run.ran)
 
 
+@pytest.fixture
+def reads(monkeypatch):
+    """Grows by one each time that machine code gives the values of one trace alone."""
+    found, read = [], RecordedFunctions.read
+    monkeypatch.setattr(RecordedFunctions, "read", lambda self: found.append(1) or read(self))
+    return found
+
+
 @pytest.mark.parametrize("name", CLOSED)
-def test_a_function_gives_what_it_gives_in_python(monkeypatch, name):
-    read = []
-    value = RecordedFunctions.read
-    monkeypatch.setattr(RecordedFunctions, "read", lambda self: read.append(1) or value(self))
+def test_a_function_gives_what_it_gives_in_python(monkeypatch, reads, name):
     record = {"it": CLOSED[name], "k": "k"}
     run = run_of(record)
     assert is_by_machine_code(run), run.ran
-    assert 0 < len(read) < DRAWS / 2, "draws are recorded one by one"
+    assert 0 < len(reads) < DRAWS / 2, "draws are recorded one by one"
     assert_same_draws(run, called_in_python(monkeypatch, record))
 
 
@@ -560,6 +565,39 @@ def test_choices_below_calls_of_a_program_that_calls_itself(monkeypatch):
     assert is_by_machine_code(run), run.ran
     same = called_in_python(monkeypatch, record, kernel=mh(other_tree), start=start)
     assert run.chains[0].rows == same.chains[0].rows
+
+
+@gen
+def planted():
+    "tree" @ ~tree(0)
+
+
+PLANTED, OTHER = planted.simulate((), rng=1), mh(select("tree"))
+LEAF = ("tree", "leaf")
+
+
+@pytest.mark.parametrize(
+    "record", [{"it": LEAF}, {"it": LEAF, "value": lambda t: t["tree", "value"] if t[LEAF] else None}]
+)
+def test_addresses_below_calls_of_a_program_that_calls_itself(monkeypatch, reads, record):
+    """Where they lie is another place in each draw, so that rows can't hold them as they hold others."""
+    run = run_of(record, kernel=OTHER, start=PLANTED)
+    assert run.ran == ["as machine code"] and 0 < len(reads) < DRAWS / 2
+    assert_same_draws(run, called_in_python(monkeypatch, record, kernel=OTHER, start=PLANTED))
+
+
+def test_such_addresses_beside_functions_that_are_not_closed(monkeypatch, reads):
+    record = {"open": lambda t: {"leaf": t[LEAF]}, "it": LEAF}
+    run = run_of(record, kernel=OTHER, start=PLANTED)
+    assert "functions are called" in run.ran[0] and len(reads) == DRAWS
+    assert_same_draws(run, called_in_python(monkeypatch, record, kernel=OTHER, start=PLANTED))
+
+
+def test_such_an_address_that_is_gone_is_an_error_with_a_way_out():
+    start = planted.generate((), init={LEAF: False, ("tree", "left", "leaf"): True}, rng=1).trace
+    with pytest.raises(UnknownAddressError, match="must exist in every draw") as error:
+        run_of({"left": ("tree", "left", "leaf")}, kernel=OTHER, start=start)
+    assert "record a function" in error.value.fix
 
 
 def test_chains_of_kernels_that_are_called(monkeypatch):

@@ -25,7 +25,6 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -37,7 +36,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.types import (
     Array,
     Known,

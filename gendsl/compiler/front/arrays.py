@@ -17,7 +17,6 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -31,7 +30,7 @@ from gendsl.compiler.front.values import (
     numpy_number,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.types import (
     NEVER,
     Array,

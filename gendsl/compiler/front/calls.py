@@ -34,6 +34,7 @@ from gendsl.compiler.front import (
     tables,
     warming,
 )
+from gendsl.compiler.front.argument_types import check_access
 from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.captures import activation_of, captured
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
@@ -546,13 +547,13 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
         owner = next(base for base in cls.__mro__ if "__new__" in vars(base))
         if "_fields" not in vars(owner) or instances.overrides(cls, "__init__"):
             raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
-        instances.check_access(cls)
+        check_access(cls)
         return _named_tuple(frame, cls, args, named)
     if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
         raise frame.not_closed(f"an instance of {cls.__name__}")
     if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
         raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
-    instances.check_access(cls)
+    check_access(cls)
     init = cls.__init__
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and _is_generated(init):
         return _dataclass(frame, cls, args, named)

@@ -7,17 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import charts, draws, ellipses, families, paths, scores, stats
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
-    NOTHING,
-    NotClosed,
-    Value,
-    items_of,
-    known,
-    object_of,
-)
+from gendsl.compiler.front.values import NOTHING, Value, items_of, known, object_of
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.joined import is_readable
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
@@ -267,8 +261,8 @@ def _apart_in_model(frame: Frame, address: Value) -> tuple[list[Value], int] | N
 
     A program that proposes then makes them one by one, as the model does.
     """
-    from gendsl.compiler.front.program import MODEL
     from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.templates import MODEL
 
     if frame.program.trace == MODEL or frame.prefix is None:
         return None
@@ -370,7 +364,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     """A call of a `@gen` function whose choices lie below an address."""
     from gendsl.compiler.front.binding import bound
     from gendsl.compiler.front.calls import Building, _widened
-    from gendsl.compiler.front.program import NO_VALUE
+    from gendsl.compiler.templates import NO_VALUE
     from gendsl.compiler.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program

@@ -19,7 +19,7 @@ from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both, compared, test_of
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -32,7 +32,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 
 Handler = Callable[[Frame, list[Value]], Value]

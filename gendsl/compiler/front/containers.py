@@ -17,7 +17,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front import sets, tables, texts, traces
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both, compared, equal_parts, is_plain_tuple, negation, test_of
+from gendsl.compiler.front.numbers import compared, equal_parts, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -33,7 +33,7 @@ from gendsl.compiler.front.values import (
     numpys,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.hir import Const, Expr, Op, Var, both
 from gendsl.compiler.types import (
     MAYBE,
     NEVER,

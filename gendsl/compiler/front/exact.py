@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import (
     library,
     library_deque,
@@ -26,7 +27,6 @@ from gendsl.compiler.front import (
     library_stats,
 )
 from gendsl.compiler.hir import Op
-from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.types import Array
 
 if TYPE_CHECKING:

@@ -22,16 +22,7 @@ from gendsl.compiler.front import (
 from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import (
-    binary,
-    both,
-    compare,
-    is_plain_tuple,
-    negation,
-    test_of,
-    truth,
-    unary,
-)
+from gendsl.compiler.front.numbers import binary, compare, is_plain_tuple, negation, test_of, truth, unary
 from gendsl.compiler.front.stats import FrozenMultivariate
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -44,7 +35,7 @@ from gendsl.compiler.front.values import (
     number,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.types import (
     Array,
     Dict,

@@ -7,13 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.values import (
-    NotClosed,
-    Value,
-    alternatives_of,
-    items_of,
-    number_leaf,
-)
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.values import Value, alternatives_of, items_of, number_leaf
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.joined import parsed
 from gendsl.compiler.types import (

@@ -13,7 +13,7 @@ from typing import Any
 
 from gendsl.compiler.front import draws
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both, compared, test_of
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -26,7 +26,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import ZEROS, Const, Expr, Op
+from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
 from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily, is_built_in

@@ -16,15 +16,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.values import (
-    NOTHING,
-    UNSET,
-    NotClosed,
-    Value,
-    alternatives_of,
-    known,
-    line_of,
-)
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.values import NOTHING, UNSET, Value, alternatives_of, known, line_of
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
 from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves

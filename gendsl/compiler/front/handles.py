@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.traces import (
     Found,
     TraceOf,
@@ -20,7 +19,7 @@ from gendsl.compiler.front.traces import (
     trace_of,
 )
 from gendsl.compiler.front.values import NONE, NOTHING, Value, kind_of, number, number_leaf, object_of
-from gendsl.compiler.hir import Const, Expr
+from gendsl.compiler.hir import Const, Expr, both
 from gendsl.compiler.types import (
     BOOL,
     Array,
@@ -36,7 +35,7 @@ from gendsl.compiler.types import (
 )
 
 if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Template
+    from gendsl.compiler.templates import Template
 
 
 def read(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

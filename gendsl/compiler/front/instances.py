@@ -12,10 +12,10 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import Value
 from gendsl.compiler.hir import Expr, Op
-from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.types import Array, Object, Tuple
 from gendsl.distributions import Distribution
 
@@ -40,12 +40,6 @@ def asks_python(value: Value, *names: str) -> bool:
 def _is_librarys(function: FunctionType) -> bool:
     package = str(function.__globals__.get("__name__")).partition(".")[0]
     return package in ("gendsl", "numpy", "scipy") or package in sys.stdlib_module_names - {"__main__"}
-
-
-def check_access(cls: Any) -> None:
-    """Raise NotClosed for a class whose instances don't have the attributes that they were given."""
-    if isinstance(getattr(cls, "__getattribute__", None), FunctionType):
-        raise NotClosed(f"an instance of {cls.__name__}, which has a __getattribute__ of its own")
 
 
 def check_found(cls: Any, name: str, raw: Any) -> None:
@@ -145,7 +139,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     for one in dataclasses.fields(first):
         if one.compare:
             mine, theirs = (frame.atoms(attribute(frame, value, one.name)) for value in (a, b))
-            result = numbers.both(result, frame.atom(numbers.equal_parts(frame, mine, theirs)))
+            result = hir.both(result, frame.atom(numbers.equal_parts(frame, mine, theirs)))
     return result
 
 

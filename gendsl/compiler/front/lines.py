@@ -36,7 +36,8 @@ from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
 
 if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering, Template
+    from gendsl.compiler.front.program import Lowering
+    from gendsl.compiler.templates import Template
 
 _MODULE = "gendsl.inference.lines"
 

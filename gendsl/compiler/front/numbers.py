@@ -34,7 +34,7 @@ from gendsl.compiler.front.values import (
     numpys,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.types import (
     MAYBE,
     TEXT,
@@ -175,15 +175,6 @@ def negation(test: Expr) -> Expr:
     if isinstance(test, Op) and test.name == "not":
         return test.args[0]
     return Op("not", (test,), "b")
-
-
-def both(first: Expr, second: Expr) -> Expr:
-    """Whether two truth values, both of which are at hand, hold."""
-    if isinstance(first, Const):
-        return second if first.value else first
-    if isinstance(second, Const):
-        return first if second.value else second
-    return Op("and", (first, second), "b")
 
 
 # --- arithmetic ------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from gendsl.compiler.types import (
 from gendsl.compiler.types import Text as TextType
 
 if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Template
+    from gendsl.compiler.templates import Template
 
 _FEW_LENGTHS = 2
 """Of how many lengths a tuple may be that each has code of its own, where others are added to it."""

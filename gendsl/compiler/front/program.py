@@ -11,7 +11,6 @@ import copy
 import dataclasses
 import functools
 import inspect
-import itertools
 import keyword
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,43 +21,27 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.definition import FUTURE_FLAGS
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.argument_types import LONGEST_TUPLE, NUMPYS, type_of
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
-from gendsl.compiler.front.instances import check_access, check_missing
+from gendsl.compiler.front.instances import check_missing
 from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.linear import linear
-from gendsl.compiler.front.values import (
-    NONE,
-    NOTHING,
-    NotClosed,
-    Value,
-    is_known,
-    known,
-    make_tuple,
-    numpy_number,
-)
+from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, make_tuple, numpy_number
 from gendsl.compiler.hir import Const, Expr, Input, Var
 from gendsl.compiler.key_paths import PATHS
 from gendsl.compiler.rewriting import replaced, variables_of
 from gendsl.compiler.source import find_source, module_imports
+from gendsl.compiler.templates import MODEL, Lowered, Template, words_of
 from gendsl.compiler.types import (
     FLOAT,
     NEVER,
-    TEXT,
-    YES,
-    Array,
-    Below,
-    Dict,
-    Iterator,
-    Joined,
     Known,
     List,
     Number,
-    PathPart,
-    Set,
     SubTrace,
-    Tuple,
     Type,
     index_count,
     leaves,
@@ -69,11 +52,7 @@ from gendsl.interface import GenerativeFunction
 from gendsl.supports import Support
 
 MOST_WALKS = 30
-MODEL = "model"
 DEEPEST_TYPE = 8
-LONGEST_TUPLE = 16
-_NUMPYS: dict[type, str] = {np.float64: "f", np.int64: "i", np.bool_: "b"}
-"""NumPy's numbers that are those of a text, and their kinds."""
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
 
 
@@ -83,93 +62,6 @@ class FunctionSource:
 
     node: Any
     filename: str
-
-
-NO_VALUE = Tuple(())
-"""The type of a template that only notes which calls were made."""
-
-
-@dataclass(frozen=True)
-class Template:
-    """An address template: the strings of an address, None for each index, ... for each string of the data;
-    before the items of a tuple in it stands how many there are.
-
-    Attributes:
-        number: its place in the state.
-        type: the type of its values.
-        name: its name in the text.
-        calls: the program that is called at the address, if it calls itself; the value is then the call's
-            node. Of any other program that is called it only notes that it is, where choices are drawn.
-        trace: the name of the program, among those that are lowered together.
-        weighs: whether its choices are factors, which are wherever the program makes them.
-    """
-
-    number: int
-    parts: tuple[Any, ...]
-    type: Type
-    name: str
-    calls: Any = None
-    trace: str = MODEL
-    weighs: bool = False
-
-    @property
-    def counted(self) -> bool:
-        """Whether what it has counts among the choices that are visited, new or gone: not calls, and not
-        factors, which no move has to write or read.
-        """
-        return self.calls is None and not self.weighs
-
-    @property
-    def rank(self) -> int:
-        """How many indices it has."""
-        return sum(map(index_count, self.parts))
-
-    @property
-    def label(self) -> str:
-        """What variables with its values are called."""
-        strings = [word for part in self.parts for word in words_of(part)]
-        return strings[-1] if strings else "x"
-
-    @property
-    def has_nodes(self) -> bool:
-        """Whether it is of calls of a program that calls itself."""
-        return self.calls is not None and self.type != NO_VALUE
-
-    @property
-    def is_of_paths(self) -> bool:
-        """Whether it is of the numbers of tuples in addresses."""
-        return self.trace == PATHS
-
-    @functools.cached_property
-    def path_axes(self) -> tuple[int, ...]:
-        """Which of its indices are numbers of tuples."""
-        if self.is_of_paths:
-            return (0,)
-        starts = itertools.accumulate(map(index_count, self.parts), initial=0)
-        return tuple(at for at, part in zip(starts, self.parts, strict=False) if isinstance(part, PathPart))
-
-    @property
-    def is_below(self) -> bool:
-        """Whether it is of choices or calls below such a call, whose node is then the first index."""
-        return bool(self.parts) and isinstance(self.parts[0], Below)
-
-    @property
-    def context(self) -> Any:
-        """The program that calls itself which makes them; None for any other."""
-        return self.parts[0].function if self.is_below else None
-
-    @property
-    def own(self) -> tuple[Any, ...]:
-        """The parts of the address below that call."""
-        return self.parts[1:] if self.is_below else self.parts
-
-
-def words_of(part: Any) -> list[str]:
-    """The strings in a part of a template."""
-    if not isinstance(part, Joined):
-        return [part] if isinstance(part, str) else []
-    words = (hir.identifier(piece).strip("_") for piece in part.pieces if isinstance(piece, str))
-    return [word for word in words if word]
 
 
 @dataclass(frozen=True)
@@ -200,39 +92,6 @@ class Entry:
 
 Entries = Callable[["Lowering"], list[Entry]]
 """Entries that depend on what was lowered before them."""
-
-
-@dataclass
-class Lowered:
-    """A program in HIR.
-
-    Attributes:
-        main: the function of the program; its parameters are the leaves of the arguments.
-        arguments: the types of the arguments.
-        inputs: objects that the program finds outside of itself, whose leaves are `Input` expressions.
-        templates: the address templates of its choices.
-        result: the type of its return value.
-        guards: (where it was found, name, object): what the text took for constant.
-        replays: the functions for the return values of traces, by the names of their programs; their bodies
-            are still to be made.
-        coordinates: those of the choices of each template, by its number.
-        asked: the functions for the distributions of choices of traces, with the templates, by their
-            numbers; their bodies are still to be made.
-        returned: the functions for what calls of programs returned, by the names of the traces' programs and
-            the templates of the calls, or the programs, where these call themselves; the same.
-    """
-
-    main: hir.Function
-    arguments: list[Type]
-    inputs: list[tuple[Any, Type]]
-    templates: list[Template]
-    result: Type
-    facts: Facts
-    guards: list[tuple[Any, str, Any]] = field(default_factory=list)
-    replays: dict[str, hir.Function] = field(default_factory=dict)
-    coordinates: dict[int, int] = field(default_factory=dict)
-    asked: dict[int, tuple[Template, hir.Function]] = field(default_factory=dict)
-    returned: dict[tuple[str, Template | FunctionType], hir.Function] = field(default_factory=dict)
 
 
 class Lowering:
@@ -408,7 +267,7 @@ class Lowering:
 
     def log_density(self) -> Value:
         """The log density of the trace whose functions are recorded."""
-        from gendsl.compiler.front.traces import LOG_DENSITY
+        from gendsl.compiler.templates import LOG_DENSITY
 
         if LOG_DENSITY not in self.input_values:
             self.inputs.append((LOG_DENSITY, FLOAT))
@@ -421,7 +280,7 @@ class Lowering:
 
     def arguments_of(self, name: str) -> list[Value]:
         """The arguments of the program that a trace is of."""
-        from gendsl.compiler.front.traces import ArgumentsOf
+        from gendsl.compiler.templates import ArgumentsOf
 
         result = []
         for position, value in enumerate(self.entries[name][2]):
@@ -799,9 +658,9 @@ class Lowering:
     def constant(self, frame: Frame, found: Any, name: str = "") -> Value:
         """An object that exists when the text is made: a constant of the text, or data that it is given."""
         if isinstance(found, np.generic):
-            if type(found) not in _NUMPYS:
+            if type(found) not in NUMPYS:
                 raise frame.not_closed(f"a number of type {type(found).__name__}")
-            return numpy_number(Const(found.item(), _NUMPYS[type(found)]))
+            return numpy_number(Const(found.item(), NUMPYS[type(found)]))
         if isinstance(found, _SCALARS):
             return known(found)
         if isinstance(found, tuple) and type(found) is tuple:
@@ -991,98 +850,3 @@ def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> boo
 
 
 _TELLING = ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars")
-
-
-# --- types of values -------------------------------------------------------------------------------
-
-
-def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
-    """The type of a value that a program is given.
-
-    Raises:
-        NotClosed: it is of a type that programs can't be given.
-    """
-    if isinstance(value, np.generic):
-        if type(value) not in _NUMPYS:
-            raise NotClosed(f"a number of type {type(value).__name__}")
-        return Number(_NUMPYS[type(value)], YES)
-    match value:
-        case None:
-            return Known(None)
-        case bool():
-            return Number("b")
-        case int() if type(value) is int:
-            if not -(2**63) <= value < 2**63:
-                raise NotClosed("an integer of more than 64 bits")
-            return Number("i")
-        case float() if type(value) is float:
-            return Number("f")
-        case str() if type(value) is str:
-            return TEXT
-        case range():
-            return Iterator("range", (Number("i"),) * 3)
-        case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
-            return _list_type(facts, place, value)
-        case tuple() if hasattr(value, "_fields"):
-            items = tuple(type_of(facts, (place, i), one) for i, one in enumerate(value))
-            return Tuple(items, type(value), tuple(value._fields))
-        case tuple() if type(value) is tuple:
-            return Tuple(tuple(type_of(facts, (place, i), one) for i, one in enumerate(value)))
-        case list() if type(value) is list:
-            return _list_type(facts, place, value)
-        case dict() if type(value) is dict:
-            site = facts.site(place)
-            for key, item in value.items():
-                facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-                facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
-            return Dict(facts.find(site), True)
-        case set() | frozenset() if type(value) in (set, frozenset):
-            site = facts.site(place)
-            facts.grow_item(site, Known(None), "value")
-            for item in value:
-                facts.grow_item(site, type_of(facts, (place, "key"), item), "key")
-            return Set(facts.find(site), True)
-        case np.ndarray() if type(value) is np.ndarray:
-            if value.dtype.type not in _NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
-                raise NotClosed(f"an array of {value.dtype} with {value.ndim} axes")
-            return Array(_NUMPYS[value.dtype.type], value.ndim, True)
-    if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
-        return Known(value)
-    if isinstance(value, (int, float, str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
-        raise NotClosed(f"a value of type {type(value).__name__}")
-    if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
-        attributes = _attributes(value)
-        if attributes is not None:
-            check_access(type(value))
-            types = tuple(type_of(facts, (place, name), one) for name, one in attributes.items())
-            return Tuple(types, type(value), tuple(attributes))
-    raise NotClosed(f"a value of type {type(value).__name__}")
-
-
-def _attributes(value: Any) -> dict[str, Any] | None:
-    """The attributes of an instance of a class of the user's; None where they can't all be seen."""
-    cls = type(value)
-    if cls.__module__.partition(".")[0] in ("numpy", "scipy", "pandas", "builtins", "autograd"):
-        return None
-    slots = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ()) if name != "__dict__"]
-    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    found.update(getattr(value, "__dict__", {}))
-    return found
-
-
-def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
-    site = facts.site(place)
-    facts.note_given(site, tuple if isinstance(value, tuple) else list)
-    kinds = set(map(type, value))
-    if kinds <= {bool, int, float}:  # the common case, without a look at each item
-        for kind in kinds:
-            facts.grow_item(site, {bool: Number("b"), int: Number("i"), float: Number("f")}[kind])
-        if int in kinds and any(not -(2**63) <= one < 2**63 for one in value):
-            raise NotClosed("an integer of more than 64 bits")
-        return List(facts.find(site), True)
-    for one in value:
-        facts.grow_item(site, type_of(facts, (place, "item"), one))
-    return List(facts.find(site), True)
-
-
-__all__ = ["NEVER", "Expr", "Lowered", "Lowering", "SubTrace", "Template", "Var", "type_of"]

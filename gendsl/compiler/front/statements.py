@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import array_places, arrays, calls, choices, containers, instances, sets, tables
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import condition, expression
@@ -24,7 +25,6 @@ from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
 from gendsl.compiler.front.unpacking import unpacked
 from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
-from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.types import Array, Dict, Known, List, Set, Tuple, Union
 
 
@@ -268,8 +268,9 @@ def _match_from(frame: Frame, node: ast.Match, subject: Value, i: int) -> None:
 
 def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str, Value]) -> hir.Expr:
     """Whether a value fits a pattern, and the names that it gives values to."""
-    from gendsl.compiler.front.numbers import both, equal, identical
+    from gendsl.compiler.front.numbers import equal, identical
     from gendsl.compiler.front.values import items_of
+    from gendsl.compiler.hir import both
 
     match pattern:
         case ast.MatchValue(value=value):
@@ -316,7 +317,7 @@ def _matches_class(
     names: dict[str, Value],
 ) -> hir.Expr:
     from gendsl.compiler.front.expressions import attribute
-    from gendsl.compiler.front.numbers import both
+    from gendsl.compiler.hir import both
 
     wanted = expression(frame, cls)
     subject = frame.opened(subject)

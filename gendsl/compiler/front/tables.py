@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.table_functions import (
@@ -25,7 +26,7 @@ from gendsl.compiler.front.table_functions import (
     rebuilder,
     setter,
 )
-from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, items_of, known, make_tuple, number
+from gendsl.compiler.front.values import NONE, NOTHING, Value, items_of, known, make_tuple, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
     NEVER,

@@ -46,18 +46,6 @@ class TraceOf:
     role: str
 
 
-@dataclass(frozen=True)
-class ArgumentsOf:
-    """Stands among the inputs of a text for an argument of the program that a trace is of."""
-
-    name: str
-    position: int
-
-
-LOG_DENSITY = "the log density of the trace"
-"""Stands among the inputs of a text for that."""
-
-
 def whole(trace: TraceOf) -> Value:
     """A whole trace."""
     return Value(SubTrace(trace))
@@ -94,7 +82,7 @@ def _entered(frame: Frame, value: Value) -> Value:
     """An address that starts with the node of the innermost call, of a program that calls itself, that it is
     below.
     """
-    from gendsl.compiler.front.program import NO_VALUE
+    from gendsl.compiler.templates import NO_VALUE
 
     trace = trace_of(value)
     while True:
@@ -278,7 +266,7 @@ def all_at(frame: Frame, value: Value) -> Iterator[Found]:
     """The templates of the choices, and of the calls of programs that call themselves, at and below an
     address.
     """
-    from gendsl.compiler.front.program import NO_VALUE
+    from gendsl.compiler.templates import NO_VALUE
 
     context, node, parts, indices = _split(value)
     for template in frame.program.templates_of(trace_of(value).name):
@@ -386,7 +374,7 @@ def choice(frame: Frame, at: Value) -> Value:
 
 def _returned(frame: Frame, at: Value) -> Value | None:
     """What the call at an address returned; None where there is none."""
-    from gendsl.compiler.front.program import NO_VALUE
+    from gendsl.compiler.templates import NO_VALUE
 
     context, node, parts, indices = _split(at)
     if context is not None and not parts:

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.moves import NotClosed as NotClosed
 from gendsl.compiler.types import (
     NEVER,
     NO,

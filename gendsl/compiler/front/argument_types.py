@@ -1,0 +1,127 @@
+"""The types of values that programs are given, or find outside of themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.front.facts import Facts
+from gendsl.compiler.types import (
+    TEXT,
+    YES,
+    Array,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Set,
+    Tuple,
+    Type,
+)
+from gendsl.interface import GenerativeFunction
+
+LONGEST_TUPLE = 16
+"""A tuple of more items than this is one of any length."""
+NUMPYS: dict[type, str] = {np.float64: "f", np.int64: "i", np.bool_: "b"}
+"""NumPy's numbers that are those of a text, and their kinds."""
+
+
+def check_access(cls: Any) -> None:
+    """Raise NotClosed for a class whose instances don't have the attributes that they were given."""
+    if isinstance(getattr(cls, "__getattribute__", None), FunctionType):
+        raise NotClosed(f"an instance of {cls.__name__}, which has a __getattribute__ of its own")
+
+
+def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
+    """The type of a value that a program is given.
+
+    Raises:
+        NotClosed: it is of a type that programs can't be given.
+    """
+    if isinstance(value, np.generic):
+        if type(value) not in NUMPYS:
+            raise NotClosed(f"a number of type {type(value).__name__}")
+        return Number(NUMPYS[type(value)], YES)
+    match value:
+        case None:
+            return Known(None)
+        case bool():
+            return Number("b")
+        case int() if type(value) is int:
+            if not -(2**63) <= value < 2**63:
+                raise NotClosed("an integer of more than 64 bits")
+            return Number("i")
+        case float() if type(value) is float:
+            return Number("f")
+        case str() if type(value) is str:
+            return TEXT
+        case range():
+            return Iterator("range", (Number("i"),) * 3)
+        case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
+            return _list_type(facts, place, value)
+        case tuple() if hasattr(value, "_fields"):
+            items = tuple(type_of(facts, (place, i), one) for i, one in enumerate(value))
+            return Tuple(items, type(value), tuple(value._fields))
+        case tuple() if type(value) is tuple:
+            return Tuple(tuple(type_of(facts, (place, i), one) for i, one in enumerate(value)))
+        case list() if type(value) is list:
+            return _list_type(facts, place, value)
+        case dict() if type(value) is dict:
+            site = facts.site(place)
+            for key, item in value.items():
+                facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
+                facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
+            return Dict(facts.find(site), True)
+        case set() | frozenset() if type(value) in (set, frozenset):
+            site = facts.site(place)
+            facts.grow_item(site, Known(None), "value")
+            for item in value:
+                facts.grow_item(site, type_of(facts, (place, "key"), item), "key")
+            return Set(facts.find(site), True)
+        case np.ndarray() if type(value) is np.ndarray:
+            if value.dtype.type not in NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
+                raise NotClosed(f"an array of {value.dtype} with {value.ndim} axes")
+            return Array(NUMPYS[value.dtype.type], value.ndim, True)
+    if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
+        return Known(value)
+    if isinstance(value, (int, float, str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
+        raise NotClosed(f"a value of type {type(value).__name__}")
+    if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
+        attributes = _attributes(value)
+        if attributes is not None:
+            check_access(type(value))
+            types = tuple(type_of(facts, (place, name), one) for name, one in attributes.items())
+            return Tuple(types, type(value), tuple(attributes))
+    raise NotClosed(f"a value of type {type(value).__name__}")
+
+
+def _attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes of an instance of a class of the user's; None where they can't all be seen."""
+    cls = type(value)
+    if cls.__module__.partition(".")[0] in ("numpy", "scipy", "pandas", "builtins", "autograd"):
+        return None
+    slots = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ()) if name != "__dict__"]
+    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    found.update(getattr(value, "__dict__", {}))
+    return found
+
+
+def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
+    site = facts.site(place)
+    facts.note_given(site, tuple if isinstance(value, tuple) else list)
+    kinds = set(map(type, value))
+    if kinds <= {bool, int, float}:  # the common case, without a look at each item
+        for kind in kinds:
+            facts.grow_item(site, {bool: Number("b"), int: Number("i"), float: Number("f")}[kind])
+        if int in kinds and any(not -(2**63) <= one < 2**63 for one in value):
+            raise NotClosed("an integer of more than 64 bits")
+        return List(facts.find(site), True)
+    for one in value:
+        facts.grow_item(site, type_of(facts, (place, "item"), one))
+    return List(facts.find(site), True)
