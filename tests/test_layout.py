@@ -1,6 +1,7 @@
 """The layout: imports run one way, and the names that users rely on exist."""
 
 import ast
+import functools
 import inspect
 from pathlib import Path
 
@@ -24,9 +25,14 @@ def part_of(module):
     return parts[1] if parts[0] == "gendsl" and len(parts) > 1 else None
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
 def imported(path):
     """The modules of gendsl that a file imports, anywhere in it, with the lines."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -74,15 +80,14 @@ def test_an_import_against_the_order_is_found(tmp_path, statement):
 def test_modules_are_short_or_say_why():
     """Past 500 lines a module's docstring gives the reason."""
     for path in MODULES:
-        text = path.read_text()
-        if text.count("\n") > 500:
-            docstring = ast.get_docstring(ast.parse(text)) or ""
+        if path.read_text().count("\n") > 500:
+            docstring = ast.get_docstring(parsed(path)) or ""
             assert "lines" in docstring or "one module" in docstring, f"{path} is long, and doesn't say why"
 
 
 def test_every_module_has_a_docstring():
     for path in MODULES:
-        assert ast.get_docstring(ast.parse(path.read_text())), path
+        assert ast.get_docstring(parsed(path)), path
 
 
 CORE = [

@@ -502,9 +502,10 @@ def test_numbers_of_tuples_that_are_gone_are_forgotten_by_python_text():
 def test_numbers_of_tuples_that_are_gone_are_forgotten(monkeypatch):
     """They are numbered anew once there is no room for their numbers."""
     trace, kernel = ever_new.simulate((5,), rng=1), mh(select("label"))
-    native = same_chains(kernel, trace, monkeypatch, draws=3000, record=quantities)
+    monkeypatch.setattr("gendsl.compiler.native_state._NODES_AT_LEAST", 10)
+    native = same_chains(kernel, trace, monkeypatch, draws=400, record=quantities)
     assert not native.fallbacks
-    assert native.state.words[Word.NODES] < 6000  # a step gives three numbers, or more
+    assert native.state.words[Word.NODES] < 200  # a step gives three numbers, or more
 
 
 @gen

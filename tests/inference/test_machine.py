@@ -48,7 +48,6 @@ from gendsl.inference import (
     gibbs,
     independent,
     involutive,
-    kept_kernels,
     machine,
     mh,
     mixture,
@@ -526,7 +525,7 @@ def test_what_is_refused_is_read_once(monkeypatch, form):
         calls.append(args)
         return original(*args)
 
-    monkeypatch.setattr(kept_kernels, "ClosedKernel", counted_)
+    monkeypatch.setattr(closed_move, "ClosedKernel", counted_)
     with running_on(form):
         first, again = (policy.decide(kernel, start(), np.random.default_rng(1), 9, 1, {}) for _ in range(2))
     assert first.machine is again.machine is None
