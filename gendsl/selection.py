@@ -11,6 +11,11 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 
 __all__ = ["Selection", "select"]
 
+Formula = tuple[Any, ...]
+"""What a selection says of an address: ("begins", patterns), that it begins with one of these, `...` for any
+component; ("any", formulas) or ("all", formulas), that one or each of these holds;
+("not", formula), that it does not.
+"""
 _SHOWN = 8  # patterns that the repr of a long selection names
 
 
@@ -40,8 +45,8 @@ class Selection:
         """Addresses and patterns at and below which all of the selection lies; `()` is above everything."""
         return ((),)
 
-    def plain_patterns(self) -> tuple[Path, ...] | None:
-        """What the selected addresses begin with, `...` for any component; None if more is to be said."""
+    def formula(self) -> Formula | None:
+        """What it says of an address, in tuples; None of a selection of another class."""
         return None
 
     def __contains__(self, address: Any) -> bool:
@@ -139,8 +144,8 @@ class _Named(Selection):
     def reach(self) -> tuple[Path, ...]:
         return self.patterns
 
-    def plain_patterns(self) -> tuple[Path, ...] | None:
-        return self.patterns
+    def formula(self) -> Formula | None:
+        return "begins", self.patterns
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Named) and set(self.patterns) == set(other.patterns)
@@ -160,12 +165,17 @@ class _Combined(Selection):
 
     __slots__ = ("parts",)
     _sign: str
+    _word: str
 
     def __init__(self, parts: Iterable[Selection]) -> None:
         self.parts = tuple(dict.fromkeys(parts))
 
     def addresses(self) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(path for part in self.parts for path in part.addresses()))
+
+    def formula(self) -> Formula | None:
+        parts = tuple(part.formula() for part in self.parts)
+        return None if None in parts else (self._word, parts)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and set(self.parts) == set(other.parts)
@@ -179,7 +189,7 @@ class _Combined(Selection):
 
 class _Union(_Combined):
     __slots__ = ()
-    _sign = "|"
+    _sign, _word = "|", "any"
 
     def contains(self, path: Path) -> bool:
         return any(part.contains(path) for part in self.parts)
@@ -190,7 +200,7 @@ class _Union(_Combined):
 
 class _Intersection(_Combined):
     __slots__ = ()
-    _sign = "&"
+    _sign, _word = "&", "all"
 
     def contains(self, path: Path) -> bool:
         return all(part.contains(path) for part in self.parts)
@@ -210,6 +220,10 @@ class _Complement(Selection):
 
     def addresses(self) -> tuple[Path, ...]:
         return self.part.addresses()
+
+    def formula(self) -> Formula | None:
+        formula = self.part.formula()
+        return None if formula is None else ("not", formula)
 
     def __invert__(self) -> Selection:
         return self.part

@@ -40,7 +40,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
-from gendsl.compiler.redraw import Listing, either, lists
+from gendsl.compiler.redraw import Listing, lists
 from gendsl.compiler.selections import Selections
 from gendsl.compiler.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.types import Number, describe
@@ -65,9 +65,7 @@ def ordered(main: Function, selected: Selections) -> Function:
 
 class _Block(Listing):
     def choice(self, choice: Choice) -> Body:
-        test: Expr = FALSE
-        for found in self.chosen(choice):
-            test = either(test, found)
+        test = self.chosen(choice)
         if test == FALSE:
             return self.other_choice(choice, [])
         body = self.selected_choice(choice, [Const(choice.template.number, "i"), *choice.indices])

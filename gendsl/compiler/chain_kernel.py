@@ -88,7 +88,7 @@ class ChainKernel(Compiled):
                 from gendsl.compiler import walk  # with what makes texts
                 from gendsl.compiler.coordinate_runs import walked
 
-                selected = walked(self.lowered, one.patterns, self.meetings)
+                selected = walked(self.lowered, one.wanted, self.meetings)
                 values = walk.values(one, self.lowered, selected)
                 given = [at.position for at, _ in self.lowered.inputs if is_input_of(at, f"walk{number}")]
                 self.values[f"walk{number}"] = values * (len(given) // len(values))  # for each of its targets

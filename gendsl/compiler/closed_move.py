@@ -172,12 +172,12 @@ class ClosedKernel(CompiledText, ChainKernel):
         self, one: Resampling | Updating | Rotating | Blocking, main: hir.Function
     ) -> list[tuple[hir.Body, hir.Expr]]:
         """For each address that is named, what finds out whether a trace has it, and whether it has."""
-        selected = Selections(self.lowered, one.patterns, self.meetings)
-        return selected.presence(lambda: self._counted(main, selected, one.patterns))
+        selected = Selections(self.lowered, one.wanted, self.meetings)
+        return selected.presence(lambda: self._counted(main, selected))
 
     def _walk(self, number: int, name: str, one: Walk, main: hir.Function) -> hir.Function:
         """The step of a random walk."""
-        selected = walked(self.lowered, one.patterns, self.meetings)
+        selected = walked(self.lowered, one.wanted, self.meetings)
 
         def given(value: Any) -> hir.Expr:
             """A value of the kernel as an input of the text."""
@@ -200,12 +200,12 @@ class ClosedKernel(CompiledText, ChainKernel):
         absent: list[tuple[hir.Body, hir.Expr]] = []
         every = selected.every
         if every is not None and not one.skip_absent:
-            absent = every.presence(lambda: self._counted(main, every, one.patterns))
+            absent = every.presence(lambda: self._counted(main, every))
         return warming.Runs(here, there, selected, absent)
 
     def _warming(self, number: int, name: str, one: Warming, mains: dict[str, hir.Function]) -> hir.Function:
         """The step of a random walk that is adapted."""
-        selected = walked(self.lowered, one.walk.patterns, self.meetings)
+        selected = walked(self.lowered, one.walk.wanted, self.meetings)
         memory, lists = warming.memory_of(number, one, self.lowering, self.lowered, selected)
         self.memories[number], self.values[f"walk{number}"] = memory, tuple(memory.values())
         made, rules = self._runs(one.walk, mains[MODEL], selected), warming.rules_of(number, mains)
@@ -240,14 +240,14 @@ class ClosedKernel(CompiledText, ChainKernel):
         """The power of the likelihood in the target of a move, if it is not 1."""
         return None if one.power == 1.0 else transitions.Power(self._likelihood(main), one.power)
 
-    def _counted(self, main: hir.Function, selected: Any, patterns: Any) -> move.Called:
+    def _counted(self, main: hir.Function, selected: Selections) -> move.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
-        counts = redraw.counted(hir.copied(main, "_counted", read_again), selected, len(patterns))
+        counts = redraw.counted(hir.copied(main, "_counted", read_again), selected)
         return self._called(MODEL, counts)
 
     def _sites(self, one: Resampling | Updating, main: hir.Function) -> move.Sites:
         """The choices that are selected."""
-        ordered = InTurn(self.lowered, one.patterns)
+        ordered = InTurn(self.lowered, one.wanted)
         listed = redraw.listed(hir.copied(main, "_listed", read_again), ordered)
         templates = self.lowering.templates_of(MODEL)
         return move.Sites(
@@ -257,7 +257,7 @@ class ClosedKernel(CompiledText, ChainKernel):
     def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
         """The step of a move that draws choices anew."""
         sites = self._sites(one, main) if one.picks else None
-        selected: redraw.Selected = Selections(self.lowered, one.patterns, self.meetings)
+        selected: redraw.Selected = Selections(self.lowered, one.wanted, self.meetings)
         if sites is not None:
             selected = OneSite(sites.templates, self.meetings)
         observed = {id(one) for one in self.observed_alone if one.number not in selected.shared}
@@ -283,8 +283,8 @@ class ClosedKernel(CompiledText, ChainKernel):
         self, number: int, name: str, one: Rotating, mains: dict[str, hir.Function]
     ) -> hir.Function:
         """The step of a move of several choices along an ellipse."""
-        main, ordered = mains[MODEL], InTurn(self.lowered, one.patterns)
-        every = Selections(self.lowered, one.patterns, self.meetings)
+        main, ordered = mains[MODEL], InTurn(self.lowered, one.wanted)
+        every = Selections(self.lowered, one.wanted, self.meetings)
         start = self._called(MODEL, ellipse_runs.started(hir.copied(main, "_start", read_again), ordered))
         score = self._called(MODEL, ellipse_runs.told(assessed(main, "_told"), every))
         templates = self.lowering.templates_of(MODEL)
@@ -300,7 +300,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self, number: int, name: str, one: Blocking, mains: dict[str, hir.Function]
     ) -> hir.Function:
         """The step of a move of a block."""
-        every = Selections(self.lowered, one.patterns, self.meetings)
+        every = Selections(self.lowered, one.wanted, self.meetings)
         listing = block_runs.listed(hir.copied(mains[MODEL], "_listed", read_again), every)
         score = self._called(MODEL, block_runs.ordered(assessed(mains[MODEL], "_ordered"), every))
         templates = tuple(filter(every.may_have, self.lowering.templates_of(MODEL)))

@@ -34,8 +34,9 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.meetings import Meeting
-from gendsl.compiler.redraw import Listing, either
-from gendsl.compiler.selections import Pattern, Selections
+from gendsl.compiler.moves import Wanted
+from gendsl.compiler.redraw import Listing
+from gendsl.compiler.selections import Selections
 from gendsl.compiler.sums import if_zero, shorten, summed
 from gendsl.compiler.templates import MODEL, Lowered, Template
 
@@ -107,9 +108,7 @@ class Walked:
         matched = [Var("matched", "i")] * self.integers
 
         def is_chosen(template: Template) -> bool:
-            return any(
-                test != FALSE for test in self.chosen(template, indices_of_template(template), matched)
-            )
+            return self.chosen(template, indices_of_template(template), matched) != FALSE
 
         model = (one for one in lowered.templates if one.trace == MODEL and one.calls is None)
         return [one for one in model if getattr(one.type, "kind", None) == "f" and is_chosen(one)]
@@ -120,9 +119,9 @@ class Walked:
         indices: tuple[Expr, ...],
         known: Sequence[Expr],
         given: Sequence[Expr] = (),
-    ) -> list[Expr]:
-        """For each pattern whether a choice is selected by it."""
-        return [TRUE] if self.every is None else self.every.chosen(template, indices, known)
+    ) -> Expr:
+        """Whether a choice is selected."""
+        return TRUE if self.every is None else self.every.chosen(template, indices, known)
 
     def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """What is known of the address of a call."""
@@ -135,7 +134,7 @@ class Walked:
     def place(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> Expr:
         """By which pattern, the first one, a choice is found."""
         assert self.order is not None and self.every is not None
-        found = self.order.chosen(template, indices, known[self.every.integers :])
+        found = self.order.named(template, indices, known[self.every.integers :])
         result: Expr = ZEROS["i"]
         for number, test in reversed(list(enumerate(found))):
             place = Const(number, "i")
@@ -149,13 +148,14 @@ class Walked:
         return result
 
 
-def walked(lowered: Lowered, patterns: Sequence[Pattern] | None, meetings: Sequence[Meeting]) -> Walked:
-    """What is selected by patterns; by None all that is continuous, and no observation."""
-    if patterns is None:
+def walked(lowered: Lowered, wanted: Wanted | None, meetings: Sequence[Meeting]) -> Walked:
+    """What is selected; by None all that is continuous, and no observation."""
+    if wanted is None:
         return Walked(None, None)
-    every = Selections(lowered, patterns, meetings)
-    below = [pattern[: pattern.index(...)] if ... in pattern else pattern for pattern in patterns]
-    found = Walked(every, Selections(lowered, below, meetings) if len(set(below)) > 1 else None)
+    every, below = Selections(lowered, wanted, meetings), wanted.prefixes
+    several = len(set(below)) > 1
+    order = Selections(lowered, Wanted.beginning(()), meetings, *below) if several else None
+    found = Walked(every, order)
     chosen = found.templates(lowered)
     found.is_several = len(chosen) > 1 or any(template.rank for template in chosen)
     return found
@@ -198,10 +198,7 @@ class _Walking(Listing):
         chart = choice.chart
         if self.selected.every is None and isinstance(chart, hir.Chart) and chart.to_line is None:
             return FALSE
-        found: Expr = FALSE
-        for test in self.chosen(choice):
-            found = either(found, test)
-        return found
+        return self.chosen(choice)
 
     def branch(self, choice: Choice, chosen: Expr, moved: Body, kept: Body, observed: Body) -> Body:
         """What is done where a choice is moved, where it is not, and where an observation is selected."""

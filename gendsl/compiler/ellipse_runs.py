@@ -37,7 +37,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
-from gendsl.compiler.redraw import Listing, either, lists
+from gendsl.compiler.redraw import Listing, lists
 from gendsl.compiler.selections import InTurn, Selections
 from gendsl.compiler.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.types import Array
@@ -84,10 +84,7 @@ class _Moved(Listing):
 
     def is_moved(self, choice: Choice) -> Expr:
         """Whether a choice moves."""
-        found: Expr = FALSE
-        for test in self.chosen(choice):
-            found = either(found, test)
-        return found
+        return self.chosen(choice)
 
     def where(self, test: Expr, body: Body) -> Body:
         """Do something of a choice where it moves."""

@@ -66,7 +66,7 @@ def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
 
 def lines_of(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
     """What updates a choice, for each template that may be selected."""
-    selected, source = InTurn(lowering, one.patterns), find_source(one.update, "gen")
+    selected, source = InTurn(lowering, one.wanted), find_source(one.update, "gen")
     return [
         Entry(
             f"u{number}_{template.number}", source, (template, known(GENERATOR)),
@@ -79,7 +79,7 @@ def lines_of(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
 
 def block_at(number: int, one: Blocking, lowering: Lowering) -> list[Entry]:
     """What updates a block, and what gives the values of its choices, for each template of them."""
-    selected, source = Selections(lowering, one.patterns), find_source(one.values, "gen")
+    selected, source = Selections(lowering, one.wanted), find_source(one.values, "gen")
     kind, update = block_of(lowering, number), find_source(one.update, "gen")
     return [
         *(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.selection import Formula, Selection, select
 
 RUN, PICK, JUMP, REPEAT = range(4)
 """The instructions of a schedule: (RUN, kernel); (PICK, n, n bounds, n + 1 places), which goes on at the
@@ -62,19 +65,66 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """Which choices a move is for.
+
+    Attributes:
+        patterns: the addresses that are named, of which a trace must have choices; `...` stands for any
+            component.
+        formula: what the address of a choice must be; see `gendsl.selection.Formula`.
+        reach: patterns below which all of them are, in the order in which moves go through these.
+    """
+
+    patterns: tuple[Path, ...]
+    formula: Formula
+    reach: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, selection: Selection) -> Self | None:
+        """What a selection says; None if it is of a class of the user's."""
+        formula = selection.formula()
+        return None if formula is None else cls(selection.addresses(), formula, selection.reach())
+
+    @classmethod
+    def beginning(cls, patterns: Sequence[Path]) -> Self:
+        """The choices whose addresses begin with one of some patterns."""
+        return cls(tuple(patterns), ("begins", tuple(patterns)), tuple(patterns))
+
+    @property
+    def prefixes(self) -> list[Path]:
+        """What addresses begin with, in the order in which moves go through them."""
+        return [one[: one.index(...)] if ... in one else one for one in self.reach]
+
+    @property
+    def selection(self) -> Selection:
+        """The selection that says so."""
+        return _selection_of(self.formula)
+
+
+def _selection_of(formula: Formula) -> Selection:
+    word, parts = formula
+    if word == "begins":
+        return select(*parts)
+    if word == "not":
+        return ~_selection_of(parts)
+    every = list(map(_selection_of, parts))
+    return functools.reduce(operator.or_ if word == "any" else operator.and_, every)
+
+
+@dataclass(frozen=True)
 class Resampling:
     """A move that draws selected choices anew from the prior, given what comes before them.
 
     Attributes:
         name: what to call its step.
-        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        wanted: which choices are selected.
         skip_absent: whether addresses that the trace doesn't have are left out.
         picks: whether it is one of them, picked at random.
         power: of the likelihood of the observations, in the target.
     """
 
     name: str
-    patterns: tuple[tuple[Any, ...], ...]
+    wanted: Wanted
     skip_absent: bool = False
     picks: bool = False
     power: float = 1.0
@@ -88,7 +138,7 @@ class Updating:
 
     Attributes:
         name: what to call its step.
-        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        wanted: which choices are selected.
         update: what updates a choice, called with a line, a generator and the constants (see
             `gendsl.inference.lines`).
         constants: its other arguments, by name.
@@ -97,7 +147,7 @@ class Updating:
     """
 
     name: str
-    patterns: tuple[tuple[Any, ...], ...]
+    wanted: Wanted
     update: Callable[..., Any]
     constants: Mapping[str, Any]
     scan: str
@@ -110,14 +160,14 @@ class Rotating:
 
     Attributes:
         name: what to call its step.
-        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        wanted: which choices are selected.
         update: what moves along the ellipse, called with it and a generator (see
             `gendsl.inference.ellipses`).
         skip_absent: whether addresses that the trace doesn't have are left out.
     """
 
     name: str
-    patterns: tuple[tuple[Any, ...], ...]
+    wanted: Wanted
     update: Callable[..., Any]
     skip_absent: bool
 
@@ -128,14 +178,14 @@ class Blocking:
 
     Attributes:
         name: what to call its step.
-        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        wanted: which choices are selected.
         update: what updates them, called with a block and a generator (see `gendsl.inference.blocks`).
         values: what gives the values of one of them, called with its line.
         skip_absent: whether addresses that the trace doesn't have are left out.
     """
 
     name: str
-    patterns: tuple[tuple[Any, ...], ...]
+    wanted: Wanted
     update: Callable[..., Any]
     values: Callable[..., Any]
     skip_absent: bool
@@ -160,8 +210,7 @@ class Walk:
 
     Attributes:
         name: what to call its step.
-        patterns: what the addresses of the selected choices begin with; `...` stands for any component. None
-            where all continuous choices move that are not observed.
+        wanted: which choices are selected; None where all continuous ones move that are not observed.
         skip_absent: whether addresses that the trace doesn't have are left out.
         step_size: how far it goes.
         mass: the roots of the masses, 1 if it is None; as a vector, in the order of the coordinates. A matrix
@@ -169,7 +218,7 @@ class Walk:
     """
 
     name: str
-    patterns: tuple[tuple[Any, ...], ...] | None
+    wanted: Wanted | None
     skip_absent: bool
     step_size: float
     mass: Any = None
@@ -180,7 +229,7 @@ class Walk:
     def layout(self) -> Any:
         """All but the values that its text is given."""
         by_address = isinstance(self.mass, Masses) and (self.mass.is_whole,)
-        return self.name, self.patterns, self.skip_absent, self.mass is None, by_address or np.ndim(self.mass)
+        return self.name, self.wanted, self.skip_absent, self.mass is None, by_address or np.ndim(self.mass)
 
 
 @dataclass(frozen=True)

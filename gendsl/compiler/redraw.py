@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -38,6 +38,9 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.sums import Sums, if_zero, not_finite, shorten, summed
 from gendsl.compiler.templates import Template
 
+if TYPE_CHECKING:
+    from gendsl.compiler.selections import Selections
+
 
 class Selected(Protocol):
     """Which choices are drawn anew, by their addresses.
@@ -57,8 +60,8 @@ class Selected(Protocol):
 
     def chosen(
         self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr], given: Sequence[Expr]
-    ) -> list[Expr]:
-        """For each part of the selection whether a choice is in it, with these arguments given."""
+    ) -> Expr:
+        """Whether a choice is selected, with these arguments given."""
 
     def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """The integers of a call, of those of what makes it."""
@@ -76,11 +79,11 @@ def redrawn(main: Function, selected: Selected, observed: Collection[int]) -> Fu
     return summed(main, _Redrawn, ["lp", "kept"], selected, observed)
 
 
-def counted(main: Function, selected: Selected, parts: int) -> Function:
-    """Make a program return a positive number for each part of a selection that the current trace has choices
-    in, and zero for any other.
+def counted(main: Function, selected: Selections) -> Function:
+    """Make a program return for each pattern of a selection a positive number where the current trace has
+    choices of it, and zero where it has none.
     """
-    return summed(main, _Counted, ["found"] * parts, selected)
+    return summed(main, _Counted, ["found"] * len(selected.every), selected)
 
 
 def listed(main: Function, selected: Selected) -> Function:
@@ -140,8 +143,8 @@ class Selecting(Sums):
             handed = self.selected.entered(node.template, node.indices, self.known)
         call.args = [*call.args, *handed, *self.given]
 
-    def chosen(self, choice: Choice) -> list[Expr]:
-        """For each part of the selection whether a choice is in it."""
+    def chosen(self, choice: Choice) -> Expr:
+        """Whether a choice is selected."""
         return self.selected.chosen(choice.template, choice.indices, self.known, self.given)
 
 
@@ -182,10 +185,7 @@ class _Redrawn(Selecting):
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
         term, score = self.scored(choice)
-        chosen: Expr = FALSE
-        if not choice.weighs:
-            for test in self.chosen(choice):
-                chosen = either(chosen, test)
+        chosen = FALSE if choice.weighs else self.chosen(choice)
         if choice.weighs or id(template) in self.observed:
             drawn = [If(chosen, [Fail("an observation that is drawn anew")], [], line=line)]
             visit = Visit(list(targets), template, indices, line=line)
@@ -223,9 +223,12 @@ class _Redrawn(Selecting):
 
 
 class _Counted(Selecting):
+    selected: Selections
+
     def choice(self, choice: Choice) -> Body:
         result: Body = [Read(choice.targets, choice.template, choice.indices, False, line=choice.line)]
-        for place, test in enumerate(self.chosen(choice)):
+        named = self.selected.named(choice.template, choice.indices, self.known)
+        for place, test in enumerate(named):
             if test != FALSE:
                 found = Set([self.sums[place]], [Const(1.0, "f")])
                 result.append(If(test, [found], [], line=choice.line))
@@ -235,9 +238,7 @@ class _Counted(Selecting):
 class _Listed(Selecting):
     def choice(self, choice: Choice) -> Body:
         result: Body = [Read(choice.targets, choice.template, choice.indices, False, line=choice.line)]
-        chosen: Expr = FALSE
-        for test in self.chosen(choice):
-            chosen = either(chosen, test)
+        chosen = self.chosen(choice)
         if chosen != FALSE:
             noted = Primitive([], "list_site", choice.indices, (choice.template,), line=choice.line)
             result.append(If(chosen, [noted], [], line=choice.line))
@@ -277,7 +278,14 @@ def one_of(test: Expr, one: Expr, other: Expr) -> Expr:
 
 def both(one: Expr, other: Expr) -> Expr:
     """Whether two tests hold."""
+    if FALSE in (one, other):
+        return FALSE
     return other if one == TRUE else one if other == TRUE else Op("and", (one, other), "b")
+
+
+def negation(test: Expr) -> Expr:
+    """Whether a test does not hold."""
+    return FALSE if test == TRUE else TRUE if test == FALSE else Op("not", (test,), "b")
 
 
 def either(one: Expr, other: Expr) -> Expr:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from gendsl.compiler import hir
 from gendsl.compiler.addresses import unnested
 from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.program import Lowering
-from gendsl.compiler.hir import Body, Const, Expr
+from gendsl.compiler.hir import Body, Const, Expr, Var
 from gendsl.compiler.joined import parsed
 from gendsl.compiler.key_paths import has_path
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
-from gendsl.compiler.redraw import both, either, one_of
+from gendsl.compiler.moves import Wanted
+from gendsl.compiler.redraw import both, either, negation, one_of
 from gendsl.compiler.templates import MODEL, Lowered, Template
 from gendsl.compiler.types import Joined, Nested, PathPart, index_count
+from gendsl.selection import Formula
 
 Pattern = tuple[Any, ...]
+
+
+class Range(NamedTuple):
+    """Stands in a pattern for all integers from one to another."""
+
+    first: int
+    last: int
+
+
+LEAST_RUN = 4
+"""So many patterns that differ by an integer alone, one behind the other, become one with a range of them."""
 _OTHER = -1
 """How many parts of a pattern an address has that does not begin as the pattern does."""
 
@@ -33,6 +47,8 @@ def _wanted(part: Any, given: Any) -> Sequence[Any] | None:
         return [...] * index_count(part)
     if isinstance(part, Joined):
         return parsed(part, given) if type(given) is str else None
+    if isinstance(given, Range):
+        return [given] if part is None else None
     if part is None or part is ...:
         return [given] if type(given) is (int if part is None else str) else None
     return [] if part == given else None
@@ -43,7 +59,7 @@ class Selection:
 
     def __init__(self, lowered: Lowered | Lowering, pattern: Pattern) -> None:
         self.text, self.pattern = lowered.facts.text_number, unnested(pattern)
-        if not all(part is ... or type(part) in (int, str, Nested) for part in self.pattern):
+        if not all(part is ... or type(part) in (int, str, Nested, Range) for part in self.pattern):
             raise NotClosed(f"a selection of {pattern!r}")
         every = lowered.templates.values() if isinstance(lowered, Lowering) else lowered.templates
         self.templates = [one for one in every if one.trace == MODEL]
@@ -138,7 +154,10 @@ class Selection:
                 return hir.FALSE
             for one in wanted:
                 index = rest.pop(0)
-                if one is not ...:
+                if isinstance(one, Range):
+                    for operation, end in zip(("ge", "le"), one, strict=True):
+                        test = both(test, hir.Op(operation, (index, Const(end, "i")), "b"))
+                elif one is not ...:
                     test = both(test, hir.Op("eq", (index, self._number(one)), "b"))
         return test
 
@@ -164,32 +183,67 @@ class Selection:
             if all(given is ... for given in named):
                 body.append(hir.Primitive([there], "any_of", (), (template,)))
             elif len(named) == template.rank and ... not in named:
-                at = tuple(map(self._number, named))
-                body.append(hir.Present(there, template, at))
+                body += self._all_present(there, template, named)
             else:
                 return None
             found = either(found, there)
         return body, found
 
 
-MOST_PATTERNS = 16
+    def _all_present(self, there: Var, template: Template, named: Sequence[Any]) -> Body:
+        """Find out whether the current trace has a choice, or each with indices of some ranges."""
+        places = [hir.Var(f"{there.name}_{axis}", "i") for axis in range(len(named))]
+        at = tuple(
+            place if isinstance(one, Range) else self._number(one)
+            for place, one in zip(places, named, strict=True)
+        )
+        if not any(isinstance(one, Range) for one in named):
+            return [hir.Present(there, template, at)]
+        one_there = hir.Var(f"{there.name}_one", "b")
+        gone = hir.If(negation(one_there), [hir.Set([there], [hir.FALSE])], [])
+        body: Body = [hir.Present(one_there, template, at), gone]
+        for label, (place, one) in enumerate(zip(places, named, strict=True), 1):
+            if isinstance(one, Range):
+                ends = Const(one.first, "i"), Const(one.last + 1, "i")
+                body = [hir.For(place, *ends, Const(1, "i"), body, label)]
+        return [hir.Set([there], [hir.TRUE]), *body]
+
+
+MOST_PATTERNS, MOST_TURNS = 256, 16
+"""How many patterns there may be, runs of them counted as one, and by how many a kernel may go in turn."""
 
 
 class Selections:
-    """Choices of the model that are selected by several patterns; see `redraw.Selected`."""
+    """Choices of the model that are selected by several patterns; see `redraw.Selected`.
+
+    Attributes:
+        every: for each pattern the choices whose addresses begin with it.
+        shared: the numbers of the templates that may have the address of another one.
+        integers: of how many patterns it must be told of calls how many parts their addresses begin with.
+    """
 
     arguments = 0
 
     def __init__(
-        self, lowered: Lowered | Lowering, patterns: Sequence[Pattern], meetings: Sequence[Meeting] = ()
+        self, lowered: Lowered | Lowering, wanted: Wanted, meetings: Sequence[Meeting] = (), *more: Pattern
     ) -> None:
+        """
+        Args:
+            more: other patterns, which are looked for besides.
+        """
+        self.formula = _in_runs(wanted.formula)
         self.shared = {one.lower.number for one in meetings if one.is_same}
-        self.every = [Selection(lowered, pattern) for pattern in patterns]
+        self.patterns = list(dict.fromkeys(_patterns(self.formula)))
+        if len(self.patterns) > MOST_PATTERNS:
+            raise NotClosed(f"a selection of more than {MOST_PATTERNS} addresses")
+        self.every = [Selection(lowered, one) for one in (*self.patterns, *more)]
         self.integers = sum(one.is_open for one in self.every)
 
     def may_have(self, template: Template) -> bool:
         """Whether a choice of a template may be selected."""
-        return any(one.may_have(template) for one in self.every)
+        indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
+        matched = [hir.Var("matched", "i")] * self.integers
+        return template.calls is None and self._chosen(template, indices, matched) != hir.FALSE
 
     def chosen(
         self,
@@ -197,8 +251,16 @@ class Selections:
         indices: tuple[Expr, ...],
         known: Sequence[Expr],
         given: Sequence[Expr] = (),
-    ) -> list[Expr]:
-        """For each pattern whether a choice is selected by it."""
+    ) -> Expr:
+        """Whether a choice is selected."""
+        return self._chosen(template, indices, known)
+
+    def _chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> Expr:
+        named = self.named(template, indices, known)
+        return _holds(self.formula, dict(zip(self.patterns, named, strict=False)))
+
+    def named(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """For each pattern whether the address of a choice begins with it."""
         rest = iter(known)
         return [
             one.begins(template, indices, next(rest) if one.is_open else hir.ZEROS["i"]) for one in self.every
@@ -215,11 +277,16 @@ class Selections:
 
         Args:
             counted: makes what counts these choices, for all patterns.
+
+        Raises:
+            NotClosed: there are runs of patterns, each of which would have to be counted by itself.
         """
         if not self.integers:
             quickly = [one.presence(number) for number, one in enumerate(self.every)]
             if None not in quickly:
                 return quickly  # type: ignore[return-value]
+        if any(isinstance(part, Range) for one in self.every for part in one.pattern):
+            raise NotClosed("a selection of many namespaces one by one")
         counts = [hir.Var(f"found_{number}", "f") for number in range(len(self.every))]
         found: list[tuple[Body, Expr]] = [
             ([], hir.Op("gt", (count, hir.ZEROS["f"]), "b")) for count in counts
@@ -235,15 +302,11 @@ class InTurn(Selections):
 
     arguments = 1
 
-    def __init__(self, lowered: Lowered | Lowering, patterns: Sequence[Pattern]) -> None:
-        if len(patterns) > MOST_PATTERNS:
-            raise NotClosed(f"a selection of more than {MOST_PATTERNS} addresses")
-        prefixes = [one[: one.index(...)] if ... in one else one for one in patterns]
-        super().__init__(lowered, [*patterns, *prefixes])
-        self.turns = len(patterns)
-
-    def may_have(self, template: Template) -> bool:
-        return any(one.may_have(template) for one in self.every[: self.turns])
+    def __init__(self, lowered: Lowered | Lowering, wanted: Wanted) -> None:
+        super().__init__(lowered, wanted, (), *wanted.prefixes)
+        if max(len(self.patterns), len(wanted.reach)) > MOST_TURNS:
+            raise NotClosed(f"a selection of more than {MOST_TURNS} addresses")
+        self.turns = len(wanted.reach)
 
     def chosen(
         self,
@@ -251,16 +314,75 @@ class InTurn(Selections):
         indices: tuple[Expr, ...],
         known: Sequence[Expr],
         given: Sequence[Expr] = (),
-    ) -> list[Expr]:
-        tests = super().chosen(template, indices, known)
-        chosen: Expr = hir.FALSE
-        for test in tests[: self.turns]:
-            chosen = either(chosen, test)
+    ) -> Expr:
+        chosen = self._chosen(template, indices, known)
+        if chosen == hir.FALSE:
+            return chosen
         turn: Expr = hir.Const(self.turns, "i")
-        for number, test in reversed(list(enumerate(tests[self.turns :]))):
+        below = self.named(template, indices, known)[len(self.patterns) :]
+        for number, test in reversed(list(enumerate(below))):
             turn = one_of(test, hir.Const(number, "i"), turn)
         (its_turn,) = given
-        return [chosen if chosen == hir.FALSE else both(chosen, hir.Op("eq", (turn, its_turn), "b"))]
+        return both(chosen, hir.Op("eq", (turn, its_turn), "b"))
+
+
+def _patterns(formula: Formula) -> Iterator[Pattern]:
+    """The patterns in a formula."""
+    word, parts = formula
+    if word == "begins":
+        yield from parts
+    else:
+        for part in [parts] if word == "not" else parts:
+            yield from _patterns(part)
+
+
+def _in_runs(formula: Formula) -> Formula:
+    """The same formula of runs of patterns."""
+    word, parts = formula
+    if word == "begins":
+        return word, _runs(parts)
+    return word, _in_runs(parts) if word == "not" else tuple(map(_in_runs, parts))
+
+
+def _runs(patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
+    """Patterns of which one stands for those that differ by an integer alone, one behind the other."""
+    every = list(dict.fromkeys(map(unnested, patterns)))
+    for place in reversed(range(max(map(len, every), default=0))):
+        alike: dict[Pattern, set[int]] = {}
+        for one in every:
+            if place < len(one) and type(one[place]) is int:
+                alike.setdefault((one[:place], one[place + 1 :]), set()).add(one[place])
+        runs: dict[Pattern, Pattern] = {}
+        for (before, after), numbers in alike.items():
+            for run in _consecutive(numbers):
+                if len(run) >= LEAST_RUN:
+                    whole = (*before, Range(run[0], run[-1]), *after)
+                    runs |= {(*before, number, *after): whole for number in run}
+        every = list(dict.fromkeys(runs.get(one, one) for one in every))
+    return tuple(every)
+
+
+def _consecutive(numbers: Iterable[int]) -> list[list[int]]:
+    """Numbers in order, in lists of those that come one behind the other."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
+
+
+def _holds(formula: Formula, tests: Mapping[Pattern, Expr]) -> Expr:
+    """Whether a formula holds of an address, of which it is known with which patterns it begins."""
+    word, parts = formula
+    if word == "begins":
+        named: list[Expr] = [hir.FALSE, *(tests[pattern] for pattern in parts)]
+        return functools.reduce(either, named)
+    if word == "not":
+        return negation(_holds(parts, tests))
+    every: list[Expr] = [_holds(part, tests) for part in parts]
+    return functools.reduce(either if word == "any" else both, every)
 
 
 class OneSite:
@@ -277,15 +399,15 @@ class OneSite:
 
     def chosen(
         self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr], given: Sequence[Expr]
-    ) -> list[Expr]:
+    ) -> Expr:
         """Whether it is this choice."""
         if template.number not in self.numbers:
-            return []
+            return hir.FALSE
         wanted, *at = given
         test: Expr = hir.Op("eq", (wanted, hir.Const(self.numbers[template.number], "i")), "b")
         for index, other in zip(indices, at, strict=False):
             test = both(test, hir.Op("eq", (index, other), "b"))
-        return [test]
+        return test
 
     def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """Nothing is known of the addresses of calls."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.moves import Rotating
+from gendsl.compiler.moves import Rotating, Wanted
 from gendsl.inference import ellipses, lines
 from gendsl.inference.ellipses import Ellipse
 from gendsl.inference.kernel import Kernel
@@ -70,12 +70,12 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
             angle = _update(ellipse, rng)
         return ellipse.trace, EllipticalInfo(True, angle, ellipse.evaluations)
 
-    title, patterns = f"elliptical {selection!r}", selection.plain_patterns()
+    title, wanted = f"elliptical {selection!r}", Wanted.of(selection)
     return Kernel(
         step,
         name or title,
         reversible=True,
-        move=None if patterns is None else Rotating(title, patterns, _update, skip_absent),
+        move=None if wanted is None else Rotating(title, wanted, _update, skip_absent),
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.moves import Blocking, Updating
+from gendsl.compiler.moves import Blocking, Updating, Wanted
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference import blocks, lines
 from gendsl.inference.blocks import Block, differing, values
@@ -95,12 +95,12 @@ def gibbs(
         after, count, changed = visited(trace, selection, scan, skip_absent, rng, _visit)
         return after, GibbsInfo(True, count, changed)
 
-    title, patterns = f"gibbs {selection!r}", selection.plain_patterns()
+    title, wanted = f"gibbs {selection!r}", Wanted.of(selection)
     move: Blocking | Updating | None = None
-    if patterns is not None and block:
-        move = Blocking(title, patterns, _update_block, values, skip_absent)
-    elif patterns is not None:
-        move = Updating(title, patterns, _update, {}, scan, skip_absent)
+    if wanted is not None and block:
+        move = Blocking(title, wanted, _update_block, values, skip_absent)
+    elif wanted is not None:
+        move = Updating(title, wanted, _update, {}, scan, skip_absent)
     return Kernel(step, name or title, reversible=block or scan == "random", move=move)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.compiler.moves import Proposal as ProposalMove
-from gendsl.compiler.moves import Resampling
+from gendsl.compiler.moves import Resampling, Wanted
 from gendsl.distributions import Distribution
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
@@ -152,10 +152,10 @@ def mh_deciding(
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     selection = as_target(target, "mh")
-    patterns = selection.plain_patterns()
+    wanted = Wanted.of(selection)
     step = _prior_step(selection, skip_absent, decide)
     shown = f"mh {selection!r}"
-    known = None if patterns is None else Resampling(shown, patterns, skip_absent, power=power)
+    known = None if wanted is None else Resampling(shown, wanted, skip_absent, power=power)
     return Kernel(step, name or shown, reversible=True, move=known)
 
 
@@ -197,12 +197,12 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
             aux = log(count / len(edit.trace.selected(selection, skip_absent=True)))
         return decide(trace, edit, edit.log_weight + aux, rng, aux)
 
-    title, patterns = f"single_site {selection!r}", selection.plain_patterns()
+    title, wanted = f"single_site {selection!r}", Wanted.of(selection)
     return Kernel(
         step,
         name or title,
         reversible=True,
-        move=None if patterns is None else Resampling(title, patterns, skip_absent, picks=True),
+        move=None if wanted is None else Resampling(title, wanted, skip_absent, picks=True),
     )
 
 

@@ -205,7 +205,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 today += often * max(choices, A_MOVE)
                 continue
             assert isinstance(move, (Updating, Resampling))
-            wanted = select(*move.patterns)
+            wanted = move.wanted.selection
             selected = [path for path in _choices(trace) if path in wanted]
             if selected:
                 in_turn = isinstance(move, Updating) and move.scan == "systematic"
@@ -319,7 +319,7 @@ def _has_columns(program: GenFunction) -> bool:
 
 def _selected(one: Updating, trace: Any) -> list[Any]:
     """The choices that a move updates in turn, or one of them."""
-    wanted = select(*one.patterns)
+    wanted = one.wanted.selection
     selected = [path for path in _choices(trace) if path in wanted]
     return selected if one.scan == "systematic" else selected[:1]
 

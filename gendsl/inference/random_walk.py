@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.moves import Masses, Walk
+from gendsl.compiler.moves import Masses, Walk, Wanted
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.continuous import CONTINUOUS
@@ -99,16 +99,16 @@ def random_walk(
         except OutsideError:
             return -inf
 
-    patterns = None if selection is CONTINUOUS else selection.plain_patterns()
+    wanted = None if selection is CONTINUOUS else Wanted.of(selection)
 
     def move(name: str, tuning: Tuning) -> Walk | None:
         assert tuning.step_size is not None
         try:
-            return Walk(name, patterns, skip_absent, tuning.step_size, _roots(tuning.mass))
+            return Walk(name, wanted, skip_absent, tuning.step_size, _roots(tuning.mass))
         except np.linalg.LinAlgError:  # as a step raises
             return None
 
-    known = selection is CONTINUOUS or patterns is not None
+    known = selection is CONTINUOUS or wanted is not None
     method = Method(step, selection, skip_absent, _TARGET, first, move if known else None)
     return TunableKernel.make(method, _tuning(scale, selection), name or f"random walk {selection!r}", True)
 

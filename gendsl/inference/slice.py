@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.moves import Updating
+from gendsl.compiler.moves import Updating, Wanted
 from gendsl.errors import KernelError
 from gendsl.inference import lines
 from gendsl.inference.kernel import Kernel
@@ -97,13 +97,13 @@ def slice_sampling(
             after, count, evaluations = visited(trace, selection, scan, skip_absent, rng, visit)
         return after, SliceInfo(True, count, evaluations)
 
-    title, patterns = f"slice {selection!r}", selection.plain_patterns()
+    title, wanted = f"slice {selection!r}", Wanted.of(selection)
     constants = {"width": float(width), "max_steps": int(max_steps)}
     return Kernel(
         step,
         name or title,
         reversible=scan == "random",
-        move=None if patterns is None else Updating(title, patterns, _update, constants, scan, skip_absent),
+        move=None if wanted is None else Updating(title, wanted, _update, constants, scan, skip_absent),
     )
 
 

@@ -336,8 +336,9 @@ class GenFunction(GenerativeFunction):
 
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
-        if _is_of_reference(args) and not self.direct:
-            return self.reference.simulate_once(args, rng)
+        given = getattr(args[0], "gen_fn", None) if args else None
+        if given is not None and not self.direct and getattr(given, "direct", False):
+            return self.reference.simulate_once(args, rng)  # as the trace that it is given
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
             execution = Simulate(rng)
             execution.proposes = True
@@ -348,7 +349,8 @@ class GenFunction(GenerativeFunction):
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """As `score`, for a trace that is looked at and not edited."""
-        if _is_of_reference(args) and not self.direct:
+        given = getattr(args[0], "gen_fn", None) if args else None
+        if given is not None and not self.direct and getattr(given, "direct", False):
             return self.reference.score_once(args, values, stop_at_zero=stop_at_zero)
         at_once = self.compiled.runs_at_once and isinstance(values, dict)
         if at_once and not (self.direct or runs_whole()):
@@ -412,11 +414,6 @@ def _proposing(execution: _Execution) -> _Execution:
     """An execution of which the density that its draws have is asked for."""
     execution.proposes = True
     return execution
-
-
-def _is_of_reference(args: tuple[Any, ...]) -> bool:
-    """Whether a program is given a trace of the reference runtime: then it runs on that, too."""
-    return bool(args) and isinstance(args[0], ReferenceTrace) and args[0].gen_fn.direct
 
 
 def is_from_body(error: TypeError) -> bool:

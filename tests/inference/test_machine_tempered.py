@@ -286,6 +286,7 @@ def test_the_posterior(name):
 def test_a_mistake_is_seen(name, monkeypatch):
     """Changes of target that count for less than they are."""
     monkeypatch.setattr(machine.Machine, "is_due", lambda self, now: False)  # which would see it at once
+    monkeypatch.setattr(machine, "is_affordable", lambda seconds: False)
     added = transitions._added
 
     def too_little(weight, *terms):
