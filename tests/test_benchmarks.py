@@ -410,7 +410,11 @@ def run(*options):
 
 @pytest.mark.slow
 def test_the_command_prints_one_table(tmp_path):
-    done = run("--quick", "--plot", str(tmp_path / "plot.png"))
+    names = run("--rows", "?").stderr.rpartition("there are ")[2].split(", ")
+    again = {"steps-10", "steps-numba"}  # the same rows with more data, and beside other code
+    assert again < set(map(str.strip, names))
+    chosen = ",".join(name.strip() for name in names if name.strip() not in again)
+    done = run("--quick", "--rows", chosen, "--plot", str(tmp_path / "plot.png"))
     assert done.returncode == 0, done.stderr
     _, header, rule, *rows, blank, verdict, figure = done.stdout.splitlines()
     assert header.split() == ["work", "N", "us", "baseline", "us", "baseline", "ratio", "limit", "ok?"]
