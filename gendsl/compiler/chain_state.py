@@ -88,6 +88,10 @@ class ChainState(ABC):
         words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = 0
         words[Word.ZERO_COUNT] = self.told_zeros
 
+    def draw_from(self, generator: Any) -> None:
+        """Draw from another bit generator from now on."""
+        self.generator, self.origin = generator, None
+
     def prepare(self) -> None:  # noqa: B027 (Python text needs nothing)
         """Make all that the first step needs."""
 

@@ -35,9 +35,13 @@ class Compiled(ABC):
         found = [(number, one, kind) for number, (one, kind) in enumerate(self.lowered.inputs)]
         return sorted(found, key=lambda given: isinstance(given[1], TextColumn))
 
-    def changed(self) -> str | None:
-        """The name of something outside that the text took for constant and that is another now; or None."""
-        return self._outside.changed()
+    def changed(self, *, of_users: bool = False) -> str | None:
+        """The name of something outside that the text took for constant and that is another now; or None.
+
+        Args:
+            of_users: whether only what lies in no library is looked at.
+        """
+        return self._outside.changed(of_users=of_users)
 
     def found_outside(self) -> bytes:
         """What there is now in the objects from outside, but for arguments: as bytes, equal if it is.

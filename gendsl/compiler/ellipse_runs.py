@@ -166,12 +166,15 @@ def rotating(
         absent: for each address that is named, what finds out whether the trace has it, and whether it has.
         update: what moves along the ellipse.
         skip_absent: whether those that it hasn't are left out.
+
+    It returns in place of the terms of a ratio the angle, and at how many points the density was found.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     points, given, found, prior, here = parts = [
         Var(part, kind) for part, kind in zip(PARTS, "rrrfi", strict=True)
     ]
     count, lp = Var("count", "i"), Var("lp", "f")
+    angle, evaluations = Var("angle", "f"), Var("evaluations", "i")
     end = Return([TRUE, UNTOLD, ZERO, ZERO, ZERO])
     turns = [
         Called(start.function, (*start.args, Const(turn, "i"), points)).into() for turn in range(sites.turns)
@@ -187,8 +190,8 @@ def rotating(
         If(Op("eq", (count, ZEROS["i"]), "b"), [end], []),
         Called(score.function, (*score.args, given)).into(lp, prior),
         Primitive([here], "try_again"),
-        Called(update, tuple(parts)).into(),
-        Return(list(end.values)),
+        Called(update, tuple(parts)).into(angle, evaluations),
+        Return([TRUE, UNTOLD, angle, Op("float", (evaluations,), "f"), ZERO]),
     ]
     return made
 

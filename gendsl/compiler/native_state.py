@@ -14,10 +14,10 @@ import numpy as np
 
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.chain_state import OTHER_THAN_OBSERVED, ChainState
-from gendsl.compiler.decode import from_words, typed
 from gendsl.compiler.encode import Words, deep_layout, flat, room, tangent_layout, with_tangents
 from gendsl.compiler.failures import FailedText, NotClosed
 from gendsl.compiler.hir import Input
+from gendsl.compiler.native_choices import HeldChoices, NativeChoices
 from gendsl.compiler.native_layout import (
     READ_WORDS,
     TemplateWords,
@@ -25,7 +25,7 @@ from gendsl.compiler.native_layout import (
     is_auxiliary,
 )
 from gendsl.compiler.templates import Template
-from gendsl.compiler.types import Array, Below, Number, PathPart, leaves
+from gendsl.compiler.types import leaves
 
 if TYPE_CHECKING:
     from gendsl.compiler.chain_kernel import ChainKernel
@@ -62,15 +62,14 @@ class _Snapshot(NamedTuple):
     generator: Any
 
 
-class NativeState(ChainState):
+class NativeState(NativeChoices, ChainState):
     """The memory of a chain.
 
     Attributes:
         words: what the machine code is given the address of; see `native_layout`.
         stamps: for each template the four stamps of each place, and the first coordinate of what was read.
-        columns: for each template the leaves of the choices.
         masks: for each template a byte for each place, 1 where the choice is observed.
-        paths_known: for each template the paths of indices that were asked for.
+        borrowed: what else has arrays of the current trace: the memory of one that was gone back to.
     """
 
     form = "machine code"
@@ -86,6 +85,8 @@ class NativeState(ChainState):
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS] = self.zeros.ctypes.data
         self.words[Word.NOW] = 1
+        rows = [words.stamps(TemplateWords.CURRENT) for words in self.layout.templates]
+        self.row_pointers = np.array(rows, np.int64)
         self.paths_known: list[dict[tuple[int, ...], Any]] = [{} for _ in self.templates]
 
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
@@ -93,6 +94,10 @@ class NativeState(ChainState):
         super().start(generator, schedule)
         self._set_inputs()
         self.words[Word.SCHEDULE] = self.schedule.ctypes.data
+        self.draw_from(generator)
+
+    def draw_from(self, generator: Any) -> None:
+        super().draw_from(generator)
         self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
 
     def prepare(self) -> None:
@@ -132,6 +137,7 @@ class NativeState(ChainState):
         """
         self.origin = None
         addresses = Addresses(self.closed.lowered)
+        capacities = [list(capacity) for capacity in self.capacities]
         rows: list[list[tuple[tuple[int, ...], list[Any], bool]]] = [[] for _ in self.templates]
         zeros = self._zero_paths()
         counted = 0
@@ -145,7 +151,7 @@ class NativeState(ChainState):
         self.words[Word.NODES], self.words[Word.NODE_ROOM] = len(addresses.nodes), self.node_room
         self.numbered_at = int(self.words[Word.STEPS])
         for template, given in zip(self.templates, rows, strict=True):
-            capacity = self.capacities[template.number]
+            capacity = capacities[template.number]
             for indices, *_ in given:
                 if min(indices, default=0) < 0:
                     raise NotClosed("a negative index in an address")
@@ -156,7 +162,8 @@ class NativeState(ChainState):
         for template in self.closed.observed_alone:
             if not all(is_observed for _, _, is_observed in rows[template.number]):
                 raise NotClosed(OTHER_THAN_OBSERVED)
-        self.values = Words()
+        self.values, self.capacities = Words(), capacities
+        self.borrowed: tuple[Any, ...] = ()
         self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], counted
         self.set_float(Word.LOG_DENSITY, log_density)
         self.stamps: list[np.ndarray] = []
@@ -214,97 +221,50 @@ class NativeState(ChainState):
             else:
                 column[at] = [self.values.word(parts[leaf], kind, inner) for _, parts, _ in rows]
 
-    def current(self, template: Template) -> np.ndarray:
-        """Which places of a template are in the current trace."""
-        stamps = self.stamps[template.number][self.row(template, self.words)]
-        found: np.ndarray = stamps == self.words[Word.CURRENT]
+    @property
+    def stamp(self) -> int:
+        return int(self.words[Word.CURRENT])
+
+    def stamps_now(self, template: Template) -> np.ndarray:
+        found: np.ndarray = self.stamps[template.number][self.row(template, self.words)]
         return found
+
+    def rows_now(self) -> list[np.ndarray]:
+        pointers = self.words[self.row_pointers].tolist()
+        known = zip(pointers, self.first_rows, self.stamps, strict=True)
+        return [stamps[0] if pointer == first else stamps[1] for pointer, first, stamps in known]
 
     def row(self, template: Template, words: np.ndarray) -> int:
         """Which row of the stamps says what is in the current trace: two of them take turns."""
         pointer = words[self.layout.templates[template.number].stamps(TemplateWords.CURRENT)]
         return 0 if pointer == self.first_rows[template.number] else 1
 
-    def _paths(self, *, of_trace: bool = False) -> Paths:
-        """The addresses of places, or of those alone that are in the current trace."""
-        calls: dict[int, tuple[Template, tuple[int, ...]]] = {}
-        for template in self.templates:
-            if template.has_nodes and not (of_trace and is_auxiliary(template)):
-                (column,) = self.columns[template.number]
-                capacity = self.capacities[template.number]
-                is_here = of_trace and not template.is_of_paths
-                places = np.flatnonzero(self.current(template) if is_here else column)
-                axes = np.unravel_index(places, capacity) if capacity else ()
-                nodes = (column[places] - 1).tolist()
-                for node, *indices in zip(nodes, *(axis.tolist() for axis in axes), strict=True):
-                    calls[node] = template, tuple(indices)
-        return Paths(self.closed.lowered, calls)
+    def go_to(self, held: HeldChoices) -> bool:
+        """Go to a trace that was left, if its choices have a place here; whether they have."""
+        if held.closed is not self.closed or held.capacities != self.capacities:
+            return False
+        self.origin, self.borrowed = None, held.arrays
+        for now, row in zip(self.rows_now(), held.rows, strict=True):
+            now[:] = row
+        for number, (mine, others) in enumerate(zip(self.columns, held.columns, strict=True)):
+            if number in self.closed.written:
+                for column, values in zip(mine, others, strict=True):
+                    column[:] = values
+            elif mine is not others:
+                self._share(number, others)
+        for words, mask in zip(self.layout.templates, held.masks, strict=True):
+            self.words[words.stamps(TemplateWords.OBSERVED)] = mask.ctypes.data
+        self.masks = list(held.masks)
+        self.words[Word.NODES] = max(self.words[Word.NODES], held.nodes)
+        self.words[Word.CURRENT], self.words[Word.COUNT] = held.stamp, held.count
+        self.set_float(Word.LOG_DENSITY, held.log_density)
+        return True
 
-    def choices(self) -> dict[Any, Any]:
-        """The choices of the current trace, by their paths."""
-        found: dict[Any, Any] = {}
-        paths = self._paths(of_trace=True)
-        for template in self.templates:
-            if is_auxiliary(template) or template.calls is not None:
-                continue
-            places = np.flatnonzero(self.current(template))
-            if len(places):
-                capacity = self.capacities[template.number]
-                indices = np.unravel_index(places, capacity) if capacity else ()
-                rows = zip(*(axis.tolist() for axis in indices), strict=True) if capacity else [()]
-                values = self.values_of(template, places)
-                known = self.paths_known[template.number]
-                if any(isinstance(part, (Below, PathPart)) for part in template.parts):  # are numbered anew
-                    known.clear()
-                for at, value in zip(rows, values, strict=True):
-                    path = known.get(at)
-                    if path is None:
-                        path = known[at] = paths.path(template, at)
-                    found[path] = value
-        return found
-
-    def values_of(self, template: Template, places: Any) -> list[Any]:
-        """The values of choices of a template."""
-        columns, kind = self.columns[template.number], template.type
-        if isinstance(kind, Number):
-            values: list[Any] = typed(columns[0][places], kind.kind).tolist()
-            return values
-        assert isinstance(kind, Array)
-        return [from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
-
-    def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
-        place = self.place_of(template, indices)
-        node = 0 if place is None else int(self.columns[template.number][0][place])
-        return node - 1 if node else None
-
-    def value_of(self, template: Template, indices: tuple[int, ...]) -> Any:
-        place = self.place_of(template, indices)
-        stamps = self.stamps[template.number][self.row(template, self.words)]
-        if place is None or stamps[place] != self.words[Word.CURRENT]:
-            return None
-        return self.values_of(template, slice(place, place + 1))[0]
-
-    def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
-        places, capacity = np.flatnonzero(self.current(template)), self.capacities[template.number]
-        kind = template.type.kind  # type: ignore[attr-defined]
-        values = typed(self.columns[template.number][0][places], kind)
-        return (np.unravel_index(places, capacity) if capacity else ()), values
-
-    def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
-        """Where a choice lies; None if there is no room for it."""
-        place = 0
-        for axis, (index, capacity) in enumerate(
-            zip(indices, self.capacities[template.number], strict=True)
-        ):
-            if not 0 <= index < capacity:
-                return None
-            place = index if axis == 0 else place * capacity + index
-        return place
-
-    def _indices(self, template: Template, place: int) -> tuple[int, ...]:
-        """The indices of a place."""
-        capacity = self.capacities[template.number]
-        return tuple(int(index) for index in np.unravel_index(place, capacity)) if capacity else ()
+    def _share(self, number: int, columns: list[np.ndarray]) -> None:
+        """Let the choices of a template, which no step writes, lie where they do in a trace that was left."""
+        words, self.columns[number] = self.layout.templates[number], columns
+        for leaf, column in enumerate(columns):
+            self.words[words.column(leaf)] = column.ctypes.data
 
     # --- where densities were zero ----------------------------------------------------------------------
 
@@ -314,12 +274,12 @@ class NativeState(ChainState):
         for entry, (_, number, place, *_) in enumerate(self.zeros[: self.told_zeros].tolist()):
             if number >= 0:
                 template = self.templates[number % len(self.templates)]
-                found[entry] = template, self._indices(template, place)
+                found[entry] = template, self.indices_at(template, place)
         return found
 
     def _zero_paths(self) -> dict[int, tuple[Template, tuple[int, ...], tuple[Any, ...]]]:
         """The same, with addresses if below calls in the model."""
-        paths = self._paths() if self.told_zeros else Paths(self.closed.lowered, {})
+        paths = self.paths() if self.told_zeros else Paths(self.closed.lowered, {})
         return {
             entry: (one, at, paths.path(one, at) if one.is_below and not is_auxiliary(one) else ())
             for entry, (one, at) in self._zero_places().items()
@@ -478,9 +438,9 @@ class NativeState(ChainState):
 
     def _reload(self, capacities: list[list[int]]) -> None:
         """Make the memory of the current trace anew, of other capacities, without what is gone."""
-        paths = self._paths(of_trace=True)
+        paths = self.paths(of_trace=True)
         observed = {
-            paths.path(template, self._indices(template, place))
+            paths.path(template, self.indices_at(template, place))
             for template in self.templates
             for place in np.flatnonzero(self.masks[template.number]).tolist()
         }
@@ -491,10 +451,11 @@ class NativeState(ChainState):
 
     def _snapshot(self) -> _Snapshot:
         words = self.words.copy()
-        stamps = [self.stamps[t.number][self.row(t, words)].copy() for t in self.templates]
+        stamps = [row.copy() for row in self.rows_now()]
+        written = self.closed.written
         columns = [
-            [column.copy() for column in self.columns[t.number]] if t.number in self.closed.written else []
-            for t in self.templates
+            [column.copy() for column in columns] if number in written else []
+            for number, columns in enumerate(self.columns)
         ]
         kept = [one.copy() for every in self.kept.values() for one in every]
         tallies, zeros = self.tallies.copy(), self.zeros.copy()

@@ -34,25 +34,35 @@ def updating(
         updates: for each template of theirs what updates one, of its indices.
         skip_absent: whether those that it hasn't are left out.
         random: whether one of them is picked, with equal probabilities; all in turn if not.
+
+    It returns in place of the terms of a ratio how many it visited, and the sum of what the updates return.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
-    count, site, number = (Var(one, "i") for one in ("count", "site", "number"))
+    count, site, number, found, total = (
+        Var(one, "i") for one in ("count", "site", "number", "found", "total")
+    )
 
     def updated(update: Function) -> Callable[[Sequence[Var]], Body]:
-        return lambda indices: [Called(update, tuple(indices)).into()]
+        if not update.results:  # it always raises
+            return lambda indices: [Called(update, tuple(indices)).into()]
+        add = Set([total], [Op("add", (total, found), "i")])
+        return lambda indices: [Called(update, tuple(indices)).into(found), copy.copy(add)]
 
+    visited: Expr = count
     visit = [*sites.which(site, number), *sites.visit(site, number, list(map(updated, updates)))]
     if random:
         pick: Body = [Draw(site, "integers", (hir.ZEROS["i"], count)), *visit]
         visits: hir.Statement = If(Op("gt", (count, hir.ZEROS["i"]), "b"), pick, [])
+        visited = Op("imin", (count, Const(1, "i")), "i")
     else:
         visits = hir.For(site, hir.ZEROS["i"], count, Const(1, "i"), visit, 2)
     made.body = [
         Primitive([], "begin"),
         *([] if skip_absent else all_there(absent)),
         *sites.list(count),
+        Set([total], [hir.ZEROS["i"]]),
         visits,
-        Return([hir.TRUE, UNTOLD, ZERO, ZERO, ZERO]),
+        Return([hir.TRUE, UNTOLD, *(Op("float", (one,), "f") for one in (visited, total)), ZERO]),
     ]
     return made
 

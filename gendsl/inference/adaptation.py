@@ -27,9 +27,10 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.compiler.moves import Entries, Rule, Walk, Warming
 from gendsl.errors import GenDSLError, KernelError, ValueTypeError
+from gendsl.inference import by_hand
 from gendsl.inference import warmup_rules as rules
 from gendsl.inference.coordinates import Coordinates
-from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel, run_kernel
+from gendsl.inference.kernel import Kernel, KernelFunction, Told, check_kernel, run_kernel
 from gendsl.inference.metric import FoundMass, Mass, by_size
 from gendsl.inference.structure import describe
 from gendsl.interface import Rng, Trace, as_rng
@@ -90,8 +91,9 @@ def adapt(kernel: KernelFunction, trace: Trace, *, steps: int = 1000, rng: Rng =
         raise ValueTypeError(f"adapt got steps={steps!r}", fix="steps must be a whole number, 1 or more")
     rng = as_rng(rng)
     warmup = start_warmup(kernel, trace, int(steps), rng)
-    for _ in range(steps):
-        trace, _ = run_kernel(warmup, trace, rng)
+    with by_hand.off():  # what it finds has the same bits each time
+        for _ in range(steps):
+            trace, _ = run_kernel(warmup, trace, rng)
     return Adapted(finish_warmup(warmup), trace)
 
 
@@ -124,6 +126,7 @@ class Method:
         first: log acceptance ratio of a move of one step from a trace; None if there is nothing to move.
         move: what a step with a tuning is to the compiler, by the name of the kernel; None where it can't be
             compiled.
+        told: as `Kernel.told`.
     """
 
     step: Callable[[Any, np.random.Generator, Tuning], tuple[Any, Any]]
@@ -132,6 +135,7 @@ class Method:
     target: float
     first: Callable[[Any, np.random.Generator, Tuning], float | None]
     move: Callable[[str, Tuning], Any] | None = None
+    told: Callable[[Told], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +166,8 @@ class TunableKernel(Kernel):
 
         known = method.move is not None and tuning.step_size is not None
         move = method.move(name, tuning) if known else None  # type: ignore[misc]
-        return cls(step, name, reversible=reversible, method=method, tuning=tuning, move=move)
+        told = method.told if known else None
+        return cls(step, name, reversible=reversible, method=method, tuning=tuning, move=move, told=told)
 
     def tuned(self, tuning: Tuning) -> TunableKernel:
         """The same kernel with another tuning."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from gendsl.compiler import collector
 from gendsl.errors import UnknownAddressError
+from gendsl.inference import by_hand
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.looked_at import LookedAt, is_as_left
@@ -192,7 +193,7 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
     """
     chain = Chain([], [], plan.trace)
     steps = _Steps(plan, chain, report, store)
-    with accounted() as account:
+    with accounted() as account, by_hand.off():
         try:
             steps.run()
         except KeyboardInterrupt:

@@ -352,4 +352,5 @@ def component_kernel(
                 error.fix = inverse if hint is None else f"{inverse}; {hint}"
             raise
 
-    return ComponentKernel(step, name, q, f, reversible=kernel.reversible, move=kernel.move)
+    known = {"move": kernel.move, "told": kernel.told}
+    return ComponentKernel(step, name, q, f, reversible=kernel.reversible, **known)

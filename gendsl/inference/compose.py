@@ -119,6 +119,8 @@ class ComposedKernel(Kernel):
     rebuild: Callable[[tuple[KernelFunction, ...]], ComposedKernel] = field(kw_only=True)
     order: Order | None = field(default=None, kw_only=True)
 
+    _edits = False
+
     def start_warmup(self, trace: Any, steps: int, rng: np.random.Generator) -> Any:
         """A warm-up of about `steps` steps of the parts that can be adapted; itself if none can."""
         calls: dict[int, float] = {}

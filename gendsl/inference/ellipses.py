@@ -32,13 +32,12 @@ class Ellipse:
         trace: the trace.
         paths: the addresses of the choices.
         maker: the kernel, for errors.
-        evaluations: at how many points the density was found.
     """
 
     def __init__(
         self, trace: ReferenceTrace, paths: Sequence[Path], maker: str, rng: np.random.Generator
     ) -> None:
-        self.trace, self.paths, self.maker, self.evaluations = trace, paths, maker, 0
+        self.trace, self.paths, self.maker = trace, paths, maker
         self._records = [trace.records[path] for path in paths]
         means = [normal_mean(record[0], path) for path, record in zip(paths, self._records, strict=True)]
         self._points = [
@@ -52,7 +51,6 @@ class Ellipse:
         c, s = math.cos(angle), math.sin(angle)
         points = zip(self.paths, self._points, strict=True)
         values = {path: mean + now * c + other * s for path, (mean, now, other) in points}
-        self.evaluations += 1
         self._last = edited(self.trace, values, self.maker)
         if self._last is None:
             return -math.inf

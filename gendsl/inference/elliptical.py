@@ -67,8 +67,8 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
             return trace, EllipticalInfo(True, 0.0, 0)
         with np.errstate(all="ignore"):
             ellipse = Ellipse(trace, paths, "elliptical_slice", rng)
-            angle = _update(ellipse, rng)
-        return ellipse.trace, EllipticalInfo(True, angle, ellipse.evaluations)
+            angle, evaluations = _update(ellipse, rng)
+        return ellipse.trace, EllipticalInfo(True, angle, evaluations)
 
     title, wanted = f"elliptical {selection!r}", Wanted.of(selection)
     return Kernel(
@@ -76,20 +76,25 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
         name or title,
         reversible=True,
         move=None if wanted is None else Rotating(title, wanted, _update, skip_absent),
+        told=lambda step: EllipticalInfo(True, step.log_model, step.counted),
     )
 
 
-def _update(ellipse: Ellipse, rng: np.random.Generator) -> float:
-    """Move along an ellipse (Murray, Adams and MacKay 2010, figure 2); the angle, 0 where it stays."""
+def _update(ellipse: Ellipse, rng: np.random.Generator) -> tuple[float, int]:
+    """Move along an ellipse (Murray, Adams and MacKay 2010, figure 2); the angle, 0 where it stays, and at
+    how many points the density was found.
+    """
+    evaluations = 0
     level = rng.random()
     angle = 2.0 * math.pi * rng.random()
     low, high = angle - 2.0 * math.pi, angle
     while angle != 0.0:
         weight = ellipses.log_weight(ellipse, angle)
+        evaluations += 1
         lines.check_level(level, weight)
         if weight >= 0.0 or level < math.exp(weight):
             ellipses.move(ellipse)
-            return angle
+            return angle, evaluations
         if angle < 0.0:
             low = angle
         else:
@@ -97,4 +102,4 @@ def _update(ellipse: Ellipse, rng: np.random.Generator) -> float:
         angle = low + (high - low) * rng.random()
         if not low < angle < high:  # the slice is narrower than the distance between floats
             break
-    return 0.0
+    return 0.0, evaluations

@@ -22,7 +22,7 @@ from gendsl.compiler.moves import Blocking, Updating, Wanted
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference import blocks, lines
 from gendsl.inference.blocks import Block, differing, values
-from gendsl.inference.kernel import Kernel
+from gendsl.inference.kernel import Kernel, Told
 from gendsl.inference.lines import Line
 from gendsl.inference.scan import (
     Scan,
@@ -101,7 +101,12 @@ def gibbs(
         move = Blocking(title, wanted, _update_block, values, skip_absent)
     elif wanted is not None:
         move = Updating(title, wanted, _update, {}, scan, skip_absent)
-    return Kernel(step, name or title, reversible=block or scan == "random", move=move)
+    told = None if block else _told
+    return Kernel(step, name or title, reversible=block or scan == "random", move=move, told=told)
+
+
+def _told(step: Told) -> GibbsInfo:
+    return GibbsInfo(True, step.visited, step.counted)
 
 
 def _visit(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> tuple[ReferenceTrace, int]:
@@ -110,15 +115,15 @@ def _visit(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> tuple
     return line.trace, changed
 
 
-def _update(line: Line, rng: np.random.Generator) -> bool:
-    """Draw the choice of a line given all others; whether it has another value now."""
+def _update(line: Line, rng: np.random.Generator) -> int:
+    """Draw the choice of a line given all others; 1 if it has another value now, 0 if not."""
     every = lines.values(line)
     weights = lines.log_weights(line, every)
     chosen = _draw(weights, rng)
     if lines.same(every[chosen], lines.current(line)):
-        return False
+        return 0
     lines.move(line, every[chosen], weights[chosen])
-    return True
+    return 1
 
 
 def _update_block(block: Block, rng: np.random.Generator) -> None:

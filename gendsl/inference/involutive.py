@@ -16,7 +16,7 @@ import numpy as np
 from gendsl.compiler.moves import Involution
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
-from gendsl.inference.kernel import Kernel, accept
+from gendsl.inference.kernel import Kernel, Told, accept
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.compiled import CompiledTrace
@@ -258,4 +258,10 @@ def involutive(
 
     maps = tuple(there for there, _ in directions(f)) if isinstance(f, TransformPair) else (f,)
     move = Involution(f.__name__, q, q_args, maps, bool(check))
-    return Kernel(step, name or f.__name__, reversible=True, move=move)
+    return Kernel(step, name or f.__name__, reversible=True, move=move, told=_told)
+
+
+def _told(step: Told) -> InvolutiveInfo:
+    if step.reason is not None:
+        return InvolutiveInfo(False, -np.inf, reason=step.reason)
+    return InvolutiveInfo(step.accepted, step.log_ratio, step.log_model, step.log_aux, step.log_abs_det)

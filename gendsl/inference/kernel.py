@@ -6,12 +6,13 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from gendsl.compiler.failures import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
+from gendsl.inference import by_hand
 from gendsl.inference.looked_at import LookedAt
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
@@ -26,6 +27,34 @@ class Info(Protocol):
     @property
     def accepted(self) -> bool:
         """Whether the proposal was accepted."""
+
+
+class Told(NamedTuple):
+    """What machine code tells of a step of a kernel.
+
+    Attributes:
+        accepted: whether the proposal was accepted.
+        log_ratio: the log acceptance ratio; the next three are its terms, or what else a step tells that has
+            none.
+        reason: why it was rejected without a draw, or None.
+    """
+
+    accepted: bool
+    log_ratio: float
+    log_model: float
+    log_aux: float
+    log_abs_det: float
+    reason: str | None
+
+    @property
+    def visited(self) -> int:
+        """How many choices it updated given all others."""
+        return int(self.log_model)
+
+    @property
+    def counted(self) -> int:
+        """What was counted as it did."""
+        return int(self.log_aux)
 
 
 class Recipe(NamedTuple):
@@ -60,6 +89,7 @@ class Kernel:
             `gendsl.inference.structure`).
         recipe: for these, how they are pickled, as their steps are functions without a name.
         move: what a step does, for the compiler; None where it can't be compiled.
+        told: makes what a step returns beside the trace, of what machine code tells of it.
     """
 
     step: KernelFunction
@@ -68,6 +98,10 @@ class Kernel:
     structure: Any = field(default=None, kw_only=True)
     recipe: Recipe | None = field(default=None, kw_only=True, repr=False)
     move: Any = field(default=None, kw_only=True, repr=False)
+    told: Callable[[Told], Any] | None = field(default=None, kw_only=True, repr=False)
+
+    _edits: ClassVar[bool] = True
+    """Whether it edits a trace itself, and not only by other kernels."""
 
     def __post_init__(self) -> None:
         if not callable(self.step) or not isinstance(self.name, str):
@@ -87,12 +121,20 @@ class Kernel:
                 f"kernel {self.name} was called with {trace!r}, which is no trace",
                 fix="start from model.generate(args, observations).trace",
             )
-        if type(trace) is LookedAt:  # it is to be edited
-            trace = trace.whole
+        generator = as_rng(rng)
+        if self.told is not None:
+            made = by_hand.step(self, trace, generator)
+            if made is not None:
+                return made
+        before = trace.whole if type(trace) is LookedAt and self._edits else trace
         try:
-            return self.step(trace, as_rng(rng))
+            after, info = self.step(before, generator)
         except RecursionError as error:
             raise too_deep(error, f"kernel {self.name}") from None
+        after = trace if after is before else after
+        if self.told is not None:
+            by_hand.note(self, trace, after)
+        return after, info
 
     def source_of(self, operation: str, trace: Trace) -> str:
         """The text that the compiler makes of a step of this kernel, for traces like one.

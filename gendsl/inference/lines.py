@@ -29,14 +29,13 @@ class Line:
         path: the address of the choice.
         maker: the kernel, for errors.
         undefined_is_zero: whether the density is zero where the body can't be computed; an error if not.
-        evaluations: at how many values the density was found.
-        last: the one at which it was found last.
+        last: the value at which the density was found last.
         coordinates: the free coordinates of an array.
     """
 
     def __init__(self, trace: ReferenceTrace, path: Path, maker: str, *, undefined_is_zero: bool) -> None:
         self.trace, self.path, self.maker, self.undefined_is_zero = trace, path, maker, undefined_is_zero
-        self.evaluations, self.last = 0, current(self)
+        self.last = current(self)
         self.coordinates = np.zeros(0)
         self.start()
 
@@ -47,7 +46,7 @@ class Line:
 
     def weight(self, value: Any) -> float:
         """The log density at a value, less that of the trace."""
-        self.evaluations, self.last = self.evaluations + 1, value
+        self.last = value
         found = None if self._local is None else self._local(value)
         if found is not None:
             self._tried.append((value, None))

@@ -7,9 +7,9 @@ long as hundreds of steps, and most traces that chains stop at are asked for som
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
@@ -20,6 +20,7 @@ from gendsl.runtime.trace import ReferenceTrace
 
 if TYPE_CHECKING:
     from gendsl.compiler.chain_kernel import ChainKernel
+    from gendsl.inference.called import AtHand
     from gendsl.inference.machine import Machine
 
 _LOG = logging.getLogger(__name__)
@@ -104,6 +105,7 @@ class LookedAt(ReferenceTrace):
     that is asked for once the chain has gone on, or stopped.
 
     Attributes:
+        source: what has the values, as long as they are not the trace's own.
         left_density: the log density of a chain that stopped there, of which another goes on from there; it
             is that of the text, whose sums may have other last bits than those of the program. None of other
             traces.
@@ -111,24 +113,30 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "__weakref__", "_executed", "_log_density", "_machine", "_singly", "_values", "_whole",
-        "left_density", "left_observed",
+        "_executed",
+        "_known",
+        "_log_density",
+        "_singly",
+        "_whole",
+        "left_density",
+        "left_observed",
+        "source",
     )  # fmt: skip
 
-    def __init__(self, machine: Machine) -> None:
-        self._start(machine.model, machine.args, machine.observed, machine)
+    def __init__(self, source: Machine | AtHand) -> None:
+        self._start(source.model, source.args, source.observed, source)
 
     def _start(
-        self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], machine: Machine | None = None
+        self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], source: Machine | AtHand | None = None
     ) -> None:
         self.gen_fn, self.args, self.observed_paths = gen_fn, args, observed
         self._spaces = self._structure = self.scored_from = None
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
-        self._machine = machine
-        gives = machine is not None and machine.gives_functions
-        self._log_density = machine.log_density if machine is not None and gives else None
-        self._values: dict[Path, Any] | None = None
+        self.source = source
+        gives = source is not None and source.gives_functions
+        self._log_density = source.log_density if source is not None and gives else None
+        self._known: dict[Path, Any] | None = None
         self._singly = 0
         self._executed: ReferenceTrace | None = None
         self._whole: ReferenceTrace | None = None
@@ -136,10 +144,13 @@ class LookedAt(ReferenceTrace):
     @property
     def values(self) -> dict[Path, Any]:
         """The values of all choices, by path."""
-        if self._values is None:
-            assert self._machine is not None
-            self._values = self._machine.state.choices()
-        return self._values
+        if self._known is None:
+            assert self.source is not None
+            self._known = self.source.state.choices()
+        return self._known
+
+    def _values(self) -> Iterator[tuple[Path, Any]]:
+        return iter(self.values.items())
 
     def _value(self, path: Path) -> Any:
         """The value of a choice.
@@ -147,24 +158,24 @@ class LookedAt(ReferenceTrace):
         Raises:
             KeyError: there is none.
         """
-        if self._values is None and self._singly < MOST_READ_SINGLY:
-            assert self._machine is not None
+        if self._known is None and self._singly < MOST_READ_SINGLY:
+            assert self.source is not None
             self._singly += 1
-            value = self._machine.choice(path)
+            value = self.source.choice(path)
             if value is not None:
                 return value
         return self.values[path]
 
     def keep(self) -> None:
         """Take the values over, before the chain goes on."""
-        self._values, self._machine = self.values, None
+        self._known, self.source = self.values, None
 
     def leave(self, observed: frozenset[Strings]) -> None:
         """Be the trace that the chain stops at; the addresses with these strings are all observed."""
-        assert self._machine is not None
-        self.left_density, self.left_observed = self._machine.log_density, observed
-        self.scored_from = self._values = Values(self.values, AsItWas(self._machine.closed))
-        self._machine = None
+        machine = cast("Machine", self.source)
+        self.left_density, self.left_observed = machine.log_density, observed
+        self.scored_from = self._known = Values(self.values, AsItWas(machine.closed))
+        self.source = None
 
     def __reduce__(self) -> Any:
         is_left = self.left_density is not None and is_as_left(self)
@@ -176,13 +187,13 @@ class LookedAt(ReferenceTrace):
 
     def _tell(self) -> None:
         """Tell the chain that more than values was asked for."""
-        if self._machine is not None:
-            self._machine.asked_for_more = True
+        if self.source is not None:
+            self.source.asked_for_more = True
 
     @property
     def executed(self) -> ReferenceTrace:
         """The trace that the reference interpreter makes of the values."""
-        if self._whole is not None or self._machine is None:
+        if self._whole is not None or self.source is None:
             return self.whole
         if self._executed is None:
             self._tell()
@@ -192,9 +203,9 @@ class LookedAt(ReferenceTrace):
     @property
     def whole(self) -> ReferenceTrace:
         """The trace of today's runtime."""
-        if self._whole is None and self._machine is not None:
+        if self._whole is None and self.source is not None:
             self._tell()
-            self._whole = self._machine.trace
+            self._whole = self.source.trace
         elif self._whole is None:
             self._whole = self.gen_fn.score(self.args, self.values)
             self._whole.observed_paths = self.observed_paths
@@ -247,7 +258,7 @@ class LookedAt(ReferenceTrace):
 
     @property
     def observed(self) -> ChoiceMap:
-        return self.executed.observed if self._machine is None else super().observed
+        return self.executed.observed if self.source is None else super().observed
 
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")
@@ -271,6 +282,6 @@ def _left_again(
     """A trace that a chain stopped at, from its choices: how one is unpickled."""
     trace = LookedAt.__new__(LookedAt)
     trace._start(gen_fn, args, observed)
-    trace.scored_from = trace._values = Values(values, AsItTravelled(gen_fn, mark))
+    trace.scored_from = trace._known = Values(values, AsItTravelled(gen_fn, mark))
     trace.left_density, trace.left_observed = left
     return trace

@@ -97,6 +97,7 @@ class Machine:
         functions: the recorded functions that machine code gives the values of, if there are any.
         why_called: why Python calls them, where it does.
         calls: how often it did as machine code failed, by the reason.
+        told: what a kernel told of the last step that it made itself, and whether it led to another trace.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Machine:
         self.functions: RecordedFunctions | None = None
         self.why_called = ""
         self.calls: dict[str, int] = {}
+        self.told: Any = None
         self.function_values: dict[str, Any] | None = None
         self.compares_functions, self.draws_given = True, 0
         self.choice_readers: dict[Path, Any] = {}
@@ -449,6 +451,7 @@ class Machine:
         # where it is only to be told why a density is zero, the chain mostly stays where it is
         before = self._oracle(part) if reason == FIRST_ZERO else self.trace
         trace, info = run_kernel(part.kernel, before, self.rng)
+        self.told = info, trace is not before
         counted: Tallies = {}
         seconds = time.perf_counter() - started
         self.told_seconds += seconds
@@ -556,8 +559,7 @@ class Machine:
         if is_of_many_values(part):
             return self.trace
         self.others_ran = True
-        is_left = known is None or isinstance(known, LookedAt)
-        values = self.state.choices() if is_left else dict(values_of(known))
+        values = self.state.choices() if known is None else dict(values_of(known))
         reference = self.model.reference.score(self.args, values)
         reference.observed_paths = self.observed
         return reference

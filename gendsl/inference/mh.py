@@ -24,7 +24,7 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.frozen import frozen
-from gendsl.inference.kernel import Kernel, accept
+from gendsl.inference.kernel import Kernel, Told, accept
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.generative import GenFunction, gen
@@ -87,6 +87,11 @@ def decide(
     return trace, MHInfo(False, ratio, None, aux)
 
 
+def _told(step: Told) -> MHInfo:
+    aux = 0.0 if step.reason is not None else step.log_aux
+    return MHInfo(step.accepted, step.log_ratio, step.reason, aux)
+
+
 @kernel_maker
 def mh(
     target: Any,
@@ -144,7 +149,7 @@ def mh_deciding(
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
         step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
         move = ProposalMove(target.__name__, target, proposal_args, power=power)
-        return Kernel(step, name or f"mh {target.name}", reversible=True, move=move)
+        return Kernel(step, name or f"mh {target.name}", reversible=True, move=move, told=_told)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
     is_selection = isinstance(target, Selection)
@@ -156,7 +161,7 @@ def mh_deciding(
     step = _prior_step(selection, skip_absent, decide)
     shown = f"mh {selection!r}"
     known = None if wanted is None else Resampling(shown, wanted, skip_absent, power=power)
-    return Kernel(step, name or shown, reversible=True, move=known)
+    return Kernel(step, name or shown, reversible=True, move=known, told=_told)
 
 
 @kernel_maker
@@ -203,6 +208,7 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
         name or title,
         reversible=True,
         move=None if wanted is None else Resampling(title, wanted, skip_absent, picks=True),
+        told=_told,
     )
 
 
@@ -235,6 +241,7 @@ def independent(
             name or f"independent {proposal.name}",
             reversible=True,
             move=ProposalMove(proposal.__name__, proposal, proposal_args, sees_trace=False),
+            told=_told,
         )
     if not isinstance(proposal, Mapping) or not proposal:
         raise KernelError(

@@ -127,18 +127,12 @@ def decide(
     try:
         flat = flattened(kernel)
         if not runtime:
-            choices, most = _count(trace), _most_choices(flat)
-            if choices > most:
-                return Decision(None, f"the trace has more than {most:,} choices")
+            choices = _count(trace)
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
-            if _takes_longer(flat, trace, choices):
-                return Decision(None, FEW_DEPEND)
+            _check_faster(flat, trace, choices)
             work = steps * (flat.moves * (A_STEP + choices) + A_STEP * _updates_in_turn(flat, trace))
             if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
-            if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
-                reason = f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows"
-                return Decision(None, reason)
             read = bool(recorders) and all(map(is_read, recorders.values()))
             least = LEAST_STEPS_A_LOOK if recorders else LEAST_STEPS_A_DRAW
             if not read and thin * flat.moves < least:
@@ -161,6 +155,33 @@ def decide(
         return Decision(machine)
     except NotClosed as reason:
         return Decision(None, str(reason))
+
+
+def is_worth_compiling(kernel: Any, trace: Any, calls: int) -> bool:
+    """Whether a kernel that was called so often, each time with the last trace, is worth compiling.
+
+    Raises:
+        NotClosed: it never is.
+    """
+    missing = why_no_machine_code()
+    if missing is not None:
+        raise NotClosed(missing)
+    flat, choices = flattened(kernel), _count(trace)
+    if calls * (A_STEP + choices + A_STEP * _updates_in_turn(flat, trace)) < LEAST_WORK:
+        return False
+    _check_faster(flat, trace, choices)
+    return True
+
+
+def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
+    """Raise `NotClosed` where a step takes today's runtime less time than machine code."""
+    most = _most_choices(flat)
+    if choices > most:
+        raise NotClosed(f"the trace has more than {most:,} choices")
+    if _takes_longer(flat, trace, choices):
+        raise NotClosed(FEW_DEPEND)
+    if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
+        raise NotClosed(f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows")
 
 
 def _count(trace: Any) -> int:

@@ -15,7 +15,7 @@ from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
-from gendsl.inference.kernel import accept
+from gendsl.inference.kernel import Told, accept
 from gendsl.inference.metric import DenseMetric, FoundMass, by_size, check_mass, metric_at
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
@@ -109,8 +109,12 @@ def random_walk(
             return None
 
     known = selection is CONTINUOUS or wanted is not None
-    method = Method(step, selection, skip_absent, _TARGET, first, move if known else None)
+    method = Method(step, selection, skip_absent, _TARGET, first, move if known else None, _told)
     return TunableKernel.make(method, _tuning(scale, selection), name or f"random walk {selection!r}", True)
+
+
+def _told(step: Told) -> RandomWalkInfo:
+    return RandomWalkInfo(step.accepted, step.log_ratio, step.reason, exp(min(step.log_ratio, 0.0)))
 
 
 def _propose(

@@ -20,7 +20,7 @@ from gendsl.address import Path
 from gendsl.compiler.moves import Updating, Wanted
 from gendsl.errors import KernelError
 from gendsl.inference import lines
-from gendsl.inference.kernel import Kernel
+from gendsl.inference.kernel import Kernel, Told
 from gendsl.inference.lines import Line
 from gendsl.inference.scan import Scan, as_target, check_scan, visited
 from gendsl.inference.structure import kernel_maker
@@ -104,7 +104,12 @@ def slice_sampling(
         name or title,
         reversible=scan == "random",
         move=None if wanted is None else Updating(title, wanted, _update, constants, scan, skip_absent),
+        told=_told,
     )
+
+
+def _told(step: Told) -> SliceInfo:
+    return SliceInfo(True, step.visited, step.counted)
 
 
 def _visit(
@@ -112,33 +117,38 @@ def _visit(
 ) -> tuple[ReferenceTrace, int]:
     """The trace with one choice updated, and at how many values the density was found."""
     line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
-    _update(line, rng, width, max_steps)
-    return line.trace, line.evaluations
+    evaluations = _update(line, rng, width, max_steps)
+    return line.trace, evaluations
 
 
-def _update(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> None:
-    """Move a number along its line, or an array along those of its coordinates, given all other choices."""
+def _update(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> int:
+    """Move a number along its line, or an array along those of its coordinates, given all other choices; at
+    how many values the density was found.
+    """
+    evaluations = 0
     if lines.is_array(line):
         count = lines.begin_array(line)
         for i in rng.permutation(count).tolist():
-            _update_coordinate(line, i, rng, width, max_steps)
+            evaluations += _update_coordinate(line, i, rng, width, max_steps)
         lines.end_array(line)
     else:
-        _update_number(line, rng, width, max_steps)
+        evaluations = _update_number(line, rng, width, max_steps)
+    return evaluations
 
 
-def _update_coordinate(line: Line, i: int, rng: np.random.Generator, width: float, max_steps: int) -> None:
-    """Move a coordinate of an array."""
+def _update_coordinate(line: Line, i: int, rng: np.random.Generator, width: float, max_steps: int) -> int:
+    """Move a coordinate of an array; at how many values the density was found."""
 
     def at(x: float) -> float:
         return lines.log_weight_at(line, i, x)
 
-    x, weight = sample_real(at, lines.coordinate(line, i), width, max_steps, rng)
+    x, weight, evaluations = sample_real(at, lines.coordinate(line, i), width, max_steps, rng)
     lines.move_coordinate(line, i, x, weight)
+    return evaluations
 
 
-def _update_number(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> None:
-    """Move a number along its line."""
+def _update_number(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> int:
+    """Move a number along its line; at how many values the density was found."""
     support = lines.support(line)
     if not isinstance(support, Integers) and support.discrete:
         raise KernelError(
@@ -152,11 +162,12 @@ def _update_number(line: Line, rng: np.random.Generator, width: float, max_steps
 
     start = lines.current(line)
     if isinstance(support, Integers):
-        whole, weight = sample_integer(at, start, max(2, math.ceil(width)), max_steps, rng)
+        whole, weight, evaluations = sample_integer(at, start, max(2, math.ceil(width)), max_steps, rng)
         lines.move(line, whole, weight)
     else:
-        x, weight = sample_real(at, float(start), width, max_steps, rng)
+        x, weight, evaluations = sample_real(at, float(start), width, max_steps, rng)
         lines.move(line, x, weight)
+    return evaluations
 
 
 def _level(rng: np.random.Generator) -> Callable[[float], bool]:
@@ -176,36 +187,50 @@ def split(max_steps: int, rng: np.random.Generator) -> tuple[int, int]:
     return left, max_steps - 1 - left
 
 
+def _found_outwards(most: int, left: int) -> int:
+    """At how many values the density was found as an interval grew to one side: until it was low, or the end.
+
+    Args:
+        most: how often it might grow.
+        left: how often it still might.
+    """
+    return most - left + (1 if left > 0 else 0)
+
+
 def sample_real(
     at: At, start: float, width: float, max_steps: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """The next point of a chain on the real line, and its log weight (Neal 2003, figures 3 and 5)."""
+) -> tuple[float, float, int]:
+    """The next point of a chain on the real line, its log weight, and at how many points that was found
+    (Neal 2003, figures 3 and 5).
+    """
     reached = _level(rng)
     low = start - width * rng.random()
     high = low + width
-    left, right = split(max_steps, rng)
+    most_left, most_right = left, right = split(max_steps, rng)
     while left > 0 and reached(at(low)):
         low -= width
         left -= 1
     while right > 0 and reached(at(high)):
         high += width
         right -= 1
+    evaluations = _found_outwards(most_left, left) + _found_outwards(most_right, right)
     while True:
         x = low + (high - low) * rng.random()
         weight = at(x)
+        evaluations += 1
         if reached(weight):
-            return x, weight
+            return x, weight, evaluations
         if x < start:
             low = x
         elif x > start:
             high = x
         else:  # the slice is narrower than the distance between floats
-            return x, weight
+            return x, weight, evaluations
 
 
 def sample_integer(
     at: At, start: int, width: int, max_steps: int, rng: np.random.Generator
-) -> tuple[int, float]:
+) -> tuple[int, float, int]:
     """The same on the integers, with intervals [low, high) of `width` of them that grow by as many.
 
     Two intervals that adjoin must be joined by the same condition from either side, or the interval that two
@@ -215,20 +240,22 @@ def sample_integer(
     reached = _level(rng)
     low = start - int(rng.integers(width))
     high = low + width  # not in the interval: what adjoins it on either side is asked at the same point
-    left, right = split(max_steps, rng)
+    most_left, most_right = left, right = split(max_steps, rng)
     while left > 0 and reached(at(low)):
         low -= width
         left -= 1
     while right > 0 and reached(at(high)):
         high += width
         right -= 1
+    evaluations = _found_outwards(most_left, left) + _found_outwards(most_right, right)
     while True:
         x = int(rng.integers(low, high))
         if x == start:
-            return start, 0.0
+            return start, 0.0, evaluations
         weight = at(x)
+        evaluations += 1
         if reached(weight):
-            return x, weight
+            return x, weight, evaluations
         if x < start:
             low = x + 1
         else:

@@ -350,7 +350,7 @@ def tempered_mh(
     kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name, power=float(beta))
     shown = name or f"{kernel.name} at {beta:.3g}"
     return TemperedKernel(
-        kernel.step, shown, reversible=kernel.reversible, move=kernel.move, beta=float(beta)
+        kernel.step, shown, reversible=kernel.reversible, move=kernel.move, told=kernel.told, beta=float(beta)
     )
 
 

@@ -114,8 +114,8 @@ class ReferenceTrace(Trace):
     """
 
     __slots__ = (
-        "_spaces", "_structure", "args", "calls", "gen_fn", "log_prob", "observed_paths", "records", "retval",
-        "scored_from",
+        "__weakref__", "_spaces", "_structure", "args", "calls", "gen_fn", "log_prob", "observed_paths",
+        "records", "retval", "scored_from",
     )  # fmt: skip
 
     gen_fn: GenFunction

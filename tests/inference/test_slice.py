@@ -32,7 +32,7 @@ def test_draws_on_the_line_stay_in_the_slice_and_fit():
         return math.log(new / x) - new + x if new > 0 else -math.inf
 
     for _ in range(3000):
-        x, _ = sample_real(at, x, 1.5, 4, rng)
+        x, _, _ = sample_real(at, x, 1.5, 4, rng)
         draws.append(x)
     assert min(draws) > 0
     assert stats.kstest(draws[::15], stats.gamma(2).cdf).pvalue > 1e-3
@@ -48,7 +48,7 @@ def test_draws_of_integers_fit():
         return (new - x) * math.log(4) - math.lgamma(new + 1) + math.lgamma(x + 1)
 
     for _ in range(3000):
-        x, _ = sample_integer(at, x, 3, 4, rng)
+        x, _, _ = sample_integer(at, x, 3, 4, rng)
         draws.append(x)
     mean = np.mean(draws[::6])
     assert abs(mean - 4) < 4 * 2 / math.sqrt(500)

@@ -1,0 +1,177 @@
+"""Kernels that are called in a loop of the user's own, and not by `sample`.
+
+A kernel that was called often, each time with the trace that a kernel gave last, is compiled, with all others
+that take turns with it: from then on a call of one of them makes its step as machine code, and gives a trace
+whose choices are read where they lie. Such traces can be kept as any other: before a step may change the
+choices of the one that it is called with, these are copied.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gendsl.compiler.failures import NotClosed
+from gendsl.inference.looked_at import LookedAt
+from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.watched import runs_whole, wanted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gendsl.inference.called import Running
+    from gendsl.inference.kernel import Kernel
+
+_LOG = logging.getLogger(__name__)
+LEAST_CALLS = 64
+"""After how many calls of a kernel, each of which goes on from the last, it may be compiled."""
+OFTEN_ENOUGH = 8
+"""Those that were called an eighth as often are compiled with it."""
+MOST_KEPT = 4
+"""How many programs have machine code for kernels that are called, in one thread: the last ones."""
+_TODAYS = "reference", "compiled", "python"
+"""The runtimes that run a step of a called kernel as today."""
+
+
+class _Called:
+    """How often a kernel was called, on the traces of a program.
+
+    Attributes:
+        program: a reference to the program; to it alone, so that neither keeps the other.
+        times: how often, and went on from the last call.
+        refused: why it is not compiled; empty if nothing is known of that.
+    """
+
+    def __init__(self, program: Any) -> None:
+        self.program = weakref.ref(program)
+        self.times = 0
+        self.refused = ""
+
+
+class _Hands(threading.local):
+    """What is known of the calls in one thread.
+
+    Attributes:
+        are_off: whether kernels are called by something that has decided already how they run.
+        last: a reference to the trace that a kernel gave last.
+        called: how often kernels were called.
+        running: those that are machine code, the last first.
+    """
+
+    def __init__(self) -> None:
+        self.are_off = False
+        self.last: Any = _nothing
+        self.called: weakref.WeakKeyDictionary[Kernel, _Called] = weakref.WeakKeyDictionary()
+        self.running: list[Running] = []
+
+
+def _nothing() -> None:
+    """No trace, as a reference that has none."""
+
+
+_HANDS = _Hands()
+
+
+def _may_run(trace: Any) -> bool:
+    """Whether machine code may go on from a trace."""
+    return type(trace) in (LookedAt, CompiledTrace) and not runs_whole() and wanted() not in _TODAYS
+
+
+@contextmanager
+def off() -> Iterator[None]:
+    """Kernels run a step at a time: what calls them has decided that."""
+    before, _HANDS.are_off = _HANDS.are_off, True
+    try:
+        yield
+    finally:
+        _HANDS.are_off = before
+
+
+def step(kernel: Kernel, trace: Any, rng: np.random.Generator) -> tuple[Any, Any] | None:
+    """A step of a kernel as machine code; None if it is not that."""
+    hands = _HANDS
+    if hands.are_off or not hands.running or not _may_run(trace):
+        return None
+    program = trace.gen_fn
+    for running in hands.running:
+        number = running.numbers.get(id(kernel)) if running.machine.model is program else None
+        if number is not None:
+            break
+    else:
+        return None
+    with off():
+        made = running.step(number, trace, rng)
+        why = running.why_given_up()
+    if why is not None or running.is_outdated:
+        hands.running.remove(running)
+        for part in running.machine.parts:
+            called = hands.called[part.kernel]
+            called.times, called.refused = 0, why or ""
+    if made is not None:
+        hands.last = weakref.ref(made[0])
+    return made
+
+
+def note(kernel: Kernel, before: Any, after: Any) -> None:
+    """Note that a kernel was called with a trace, and gave another, or the same; it may be compiled now."""
+    hands = _HANDS
+    if hands.are_off or not _may_run(before):
+        return
+    called = hands.called.get(kernel)
+    if called is None or called.program() is not before.gen_fn:
+        called = hands.called[kernel] = _Called(before.gen_fn)
+    if hands.last() is before:
+        called.times += 1
+        if called.times >= LEAST_CALLS and not called.refused:
+            with off():
+                _compile(hands, kernel, called, after)
+    hands.last = weakref.ref(after)
+
+
+def _compile(hands: _Hands, kernel: Kernel, called: _Called, trace: Any) -> None:
+    """Make machine code of a kernel that is called often, and of those that take turns with it."""
+    from gendsl.inference import policy  # with what reads programs
+    from gendsl.inference.called import Running
+
+    program, least = trace.gen_fn, called.times / OFTEN_ENOUGH
+    try:
+        if not policy.is_worth_compiling(kernel, trace, called.times):
+            return
+        several = [
+            one
+            for one, often in hands.called.items()
+            if often.program() is program and often.times >= least and not often.refused
+        ]
+        running = Running(_closed(several, trace, hands), trace)
+    except NotClosed as reason:
+        called.refused = str(reason)
+        _LOG.debug("%s runs step by step where it is called: %s", kernel.name, reason)
+        return
+    others = [one for one in hands.running if one.machine.model is not program]
+    hands.running[:] = [running, *others][:MOST_KEPT]
+
+
+def _closed(kernels: list[Kernel], trace: Any, hands: _Hands) -> list[Kernel]:
+    """Those of several kernels that can be compiled, each of which is noted where it can't.
+
+    Raises:
+        NotClosed: none can.
+    """
+    from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+    from gendsl.inference.texts import observed_of
+
+    found, reason = [], NotClosed("there is no kernel")
+    for one in kernels:
+        try:
+            ClosedKernel(trace.gen_fn, trace.args, [one.move], observed_of(trace))
+        except NotClosed as error:
+            hands.called[one].refused, reason = str(error), error
+        else:
+            found.append(one)
+    if not found:
+        raise reason
+    return found

@@ -1,0 +1,214 @@
+"""Kernels that are called by hand, once they are machine code, and the traces that they give."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.compiler import collector
+from gendsl.compiler.chain_reading import choice_reader
+from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.moves import REPEAT, RUN
+from gendsl.compiler.native_choices import HeldChoices
+from gendsl.compiler.native_layout import ACCEPTED, IMPOSSIBLE, Word
+from gendsl.compiler.native_state import NativeState
+from gendsl.inference.kernel import Kernel, Told
+from gendsl.inference.looked_at import LookedAt
+from gendsl.inference.machine import Machine
+from gendsl.inference.moves import Flat, Part
+from gendsl.inference.tally import OTHER, Tally
+from gendsl.runtime.change import is_same
+
+FIRST_CALLS, MOST_STRAYS = 64, 0.2
+"""After how many calls it is looked at how many of them were not given the trace of the last, and which share
+of them may not: to read a trace takes longer than a step.
+"""
+_WORDS = 4
+"""How many words the schedule has for each kernel."""
+_TERMS = slice(Word.LAST_RATIO, Word.LAST_DET + 1)
+
+
+def _nothing() -> None:
+    """No trace, as a reference that has none."""
+
+
+class Running:
+    """Kernels that are machine code, on traces of one program with the same arguments.
+
+    Attributes:
+        numbers: the numbers of the kernels, by their identities.
+        at: a reference to the trace that the state is at, or to where its choices are.
+        others: the choices of traces that others gave, and the state was at.
+        is_outdated: whether what programs find outside of themselves is not what it was.
+        calls: how often they were called.
+        strays: how often with a trace that had to be read.
+    """
+
+    def __init__(self, kernels: Sequence[Kernel], trace: Any) -> None:
+        parts = [Part(kernel, kernel.move, (kernel.name,)) for kernel in kernels]
+        schedule = [word for number in range(len(parts)) for word in (RUN, number, REPEAT, 0)]  # _WORDS each
+        flat = Flat(parts, schedule, 1.0, 0.0, [1.0] * len(parts))
+        self.rng: Any = np.random.default_rng(0)  # until it is given another
+        with collector.waiting():
+            self.machine = Machine(flat, trace, self.rng)
+        self.numbers = {id(kernel): number for number, kernel in enumerate(kernels)}
+        self.at: Any = weakref.ref(trace)
+        self.others: weakref.WeakKeyDictionary[Any, HeldChoices] = weakref.WeakKeyDictionary()
+        self.is_outdated = False
+        self.calls = self.strays = 0
+        self.outside = self.machine.closed.found_outside()
+        self.why_zero: list[Any] = [None] * self.machine.state.told_zeros
+
+    @property
+    def state(self) -> NativeState:
+        """The memory of the machine code."""
+        return self.machine.state  # type: ignore[return-value]
+
+    def step(self, number: int, trace: Any, rng: np.random.Generator) -> tuple[Any, Any] | None:
+        """A step of the kernel with a number; None if it can't make one from that trace."""
+        machine = self.machine
+        if not self._is_as_it_was():
+            self.is_outdated = True
+            return None
+        self.calls += 1
+        last, found = self.at(), place_of(trace)
+        if isinstance(last, AtHand):
+            last.hold()
+        elif last is not None and last not in self.others:
+            self.others[last] = HeldChoices(self.state)
+        self.at = _nothing  # until the step is made
+        if last is not (trace if found is None else found) and not self._go_to(trace):
+            return None
+        if rng is not self.rng:
+            self.rng = machine.rng = rng
+            machine.state.draw_from(rng.bit_generator)
+        state, row, tallies = self.state, machine.closed.rows[number], dict[str, Tally]()
+        state.words[Word.COUNTER] = _WORDS * number
+        state.forget()
+        before, machine.told = state.tallies[row].tolist(), None
+        if machine.is_due(time.perf_counter()):
+            machine.compare(tallies)
+        else:
+            machine.sweep(1, tallies)
+        return self._made(number, trace, before)
+
+    def _is_as_it_was(self) -> bool:
+        """Whether what programs find outside of themselves is what it was; anything may have run since."""
+        closed = self.machine.closed
+        try:
+            return closed.changed(of_users=True) is None and closed.found_outside() == self.outside
+        except NotClosed:
+            return False
+
+    def _made(self, number: int, trace: Any, before: list[int]) -> tuple[Any, Any]:
+        """What became of a step of a kernel from a trace, of which so much had been counted before."""
+        machine, state = self.machine, self.state
+        kernel, row = machine.parts[number].kernel, machine.closed.rows[number]
+        if machine.told is not None:  # it made the step itself
+            info, is_another = machine.told
+            if state.told_zeros > len(self.why_zero):
+                self.why_zero.append(info)
+            if machine.beyond is not None:
+                return machine.known, info
+        else:
+            counted = state.tallies[row].tolist()
+            is_another = counted[ACCEPTED] > before[ACCEPTED]
+            is_zero = counted[IMPOSSIBLE] > before[IMPOSSIBLE]
+            info = self._where_zero(row) if is_zero else None
+            if info is None:
+                terms = state.words[_TERMS].view(np.float64).tolist()
+                ratio, model, aux, det = terms
+                info = kernel.told(Told(is_another, ratio, model, aux, det, OTHER if is_zero else None))
+        if not is_another:
+            self.at = weakref.ref(place_of(trace) or trace)
+            return trace, info
+        now = AtHand(machine)
+        self.at = weakref.ref(now)
+        return LookedAt(now), info
+
+    def _where_zero(self, row: int) -> Any:
+        """What the kernel told of the first step that met a density of zero where this one did."""
+        state = self.state
+        where = [row, *state.words[[Word.ZERO, Word.ZERO_PLACE]].tolist()]
+        for zero, info in zip(state.zeros.tolist(), self.why_zero, strict=False):
+            if zero[:3] == where:
+                return info
+        return None
+
+    def _go_to(self, trace: Any) -> bool:
+        """Go to a trace that is not the last; whether machine code can go on from it."""
+        machine, found = self.machine, place_of(trace)
+        held = self.others.get(trace) if found is None else found.held
+        if held is not None and self.state.go_to(held):
+            machine.known, machine.observed = None, trace.observed_paths
+        else:
+            self.strays += 1
+            if trace.args is not machine.args and not is_same(trace.args, machine.args):
+                return False
+            try:
+                machine.load(trace)
+            except NotClosed:
+                return False
+        return True
+
+    def why_given_up(self) -> str | None:
+        """Why the kernels are not to run as machine code any more; None if they are."""
+        if self.calls >= FIRST_CALLS and self.strays > MOST_STRAYS * self.calls:
+            return "they are given other traces than the last too often"
+        return self.machine.why_given_up()
+
+
+class AtHand:
+    """Where the choices are of a trace that a called kernel gave.
+
+    Attributes:
+        model, args, observed: of the trace.
+        log_density: its log density.
+        held: its choices, once they may be changed by another step.
+        gives_functions, asked_for_more: what a trace that is looked at asks of a chain.
+    """
+
+    gives_functions = True
+    asked_for_more = False
+
+    def __init__(self, machine: Machine) -> None:
+        self.model, self.args, self.observed = machine.model, machine.args, machine.observed
+        self.log_density = machine.log_density
+        self.machine: Machine | None = machine
+        self.held: Any = None
+
+    @property
+    def state(self) -> NativeState | HeldChoices:
+        """What has the choices."""
+        found: NativeState | HeldChoices = self.held if self.machine is None else self.machine.state  # type: ignore[assignment]
+        return found
+
+    def hold(self) -> None:
+        """Copy the choices, as another step may change them."""
+        if self.machine is not None:
+            self.held, self.machine = HeldChoices(self.machine.state), None  # type: ignore[arg-type]
+
+    def choice(self, path: Path) -> Any:
+        """The value of a choice; None if there is none."""
+        if self.machine is not None:
+            return self.machine.choice(path)
+        read = choice_reader(self.held, path)
+        return None if read is None else read()
+
+    @property
+    def trace(self) -> Any:
+        """The trace of today's runtime."""
+        made = self.model.score(self.args, self.state.choices())
+        made.observed_paths = self.observed
+        return made
+
+
+def place_of(trace: Any) -> AtHand | None:
+    """Where the choices of a trace are, if a called kernel gave it."""
+    found = trace.source if type(trace) is LookedAt else None
+    return found if isinstance(found, AtHand) else None

@@ -1,0 +1,446 @@
+"""Kernels that are called in a loop of the user's own are compiled, and make the same steps as before."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    categorical,
+    continuous,
+    gamma,
+    gen,
+    mvnormal,
+    normal,
+    poisson,
+    read,
+    sample,
+    select,
+    transform,
+    uniform_discrete,
+    write,
+)
+from gendsl.inference import (
+    by_hand,
+    cycle,
+    elliptical_slice,
+    gibbs,
+    involutive,
+    mh,
+    mixture,
+    policy,
+    random_walk,
+    repeat,
+    single_site,
+    slice_sampling,
+    tempered_mh,
+)
+from gendsl.inference.kernel import Kernel
+from gendsl.testing import running_on
+
+needs_machine_code = pytest.mark.skipif(
+    policy.why_no_machine_code() is not None, reason="there is no machine code here"
+)
+CALLS = 8
+"""After how many calls kernels are compiled in these tests."""
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Kernels are compiled after few calls, and nothing is known of earlier ones."""
+    monkeypatch.setattr(by_hand, "LEAST_CALLS", CALLS)
+    monkeypatch.setattr(policy, "LEAST_WORK", 0)
+    monkeypatch.setattr(by_hand, "_HANDS", by_hand._Hands())
+
+
+@gen
+def model(n):
+    k = ~uniform_discrete(1, 4)
+    mus = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    scale = ~gamma(2, 1)
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        ("x", i) @ ~normal(mus[z], scale)
+
+
+@gen
+def walk(trace):
+    for j in range(trace["k"]):
+        ("mu", j) @ ~normal(trace["mu", j], 0.5)
+
+
+@gen
+def offset(trace):
+    u = ~normal(0, 1)
+
+
+@transform
+def shift(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu", 0], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu", 0], mu + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+DATA = np.random.default_rng(0).normal([-2.0] * 6 + [2.0] * 6)
+
+
+def start(seed=1):
+    trace, _ = model.generate((len(DATA),), {"x": DATA}, init={"k": 2}, rng=seed)
+    return trace
+
+
+def walked(step, trace, calls, seed):
+    """What a loop gives: all traces and what the kernels told."""
+    rng = np.random.default_rng(seed)
+    traces, infos = [], []
+    for number in range(calls):
+        trace, info = step(number)(trace, rng)
+        traces.append(trace)
+        infos.append(info)
+    return traces, infos, rng.bit_generator.state
+
+
+def is_compiled():
+    return bool(by_hand._HANDS.running)
+
+
+def same(one, other):
+    """Whether two infos are the same but for rounding."""
+    assert type(one) is type(other)
+    if hasattr(one, "parts"):
+        assert [name for name, _ in one.parts] == [name for name, _ in other.parts]
+        return all(same(a, b) for (_, a), (_, b) in zip(one.parts, other.parts, strict=True))
+    for name in getattr(one, "__slots__", None) or vars(one):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if hasattr(mine, "accepted"):
+            assert same(mine, theirs)
+        elif isinstance(mine, float):
+            assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-9, nan_ok=True), name
+        else:
+            assert mine == theirs, name
+    return True
+
+
+KERNELS = {
+    "program": mh(walk),
+    "selection": mh(select("scale")),
+    "one of several": single_site(select("mu", "z")),
+    "random walk": random_walk(select("scale", "mu"), 0.3),
+    "involutive": involutive(offset, shift, check=True),
+    "gibbs": gibbs("z"),
+    "gibbs of one": gibbs("z", scan="random"),
+    "slice": slice_sampling(select("mu", "scale"), width=1.0),
+    "slice of one": slice_sampling(select("mu"), scan="random"),
+    "tempered": tempered_mh(select("scale"), 0.5),
+    "cycle": cycle(mh(walk), gibbs("z"), random_walk("scale", 0.2)),
+    "mixture": mixture([mh(walk), gibbs("z")], [0.3, 0.7]),
+    "by state": mixture([mh(walk), random_walk("scale", 0.2)], lambda trace: [trace["k"], 1]),
+    "repeat": repeat(mh(walk), 3),
+}
+
+
+@needs_machine_code
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_same_steps_are_made_and_told(name):
+    kernel = KERNELS[name]
+    with running_on("compiled"):
+        expected, infos, bits = walked(lambda _: kernel, start(), 60, 3)
+    assert not is_compiled()
+    traces, told, own = walked(lambda _: kernel, start(), 60, 3)
+    assert is_compiled() and own == bits
+    assert sum(type(trace).__name__ == "LookedAt" for trace in traces) > 10
+    for one, other in zip(told, infos, strict=True):
+        assert same(one, other)
+    for trace, other in zip(traces, expected, strict=True):  # old ones are what they were
+        assert dict(trace.choices) == pytest.approx(dict(other.choices), rel=1e-9, abs=1e-9)
+        assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-9)
+
+
+@needs_machine_code
+def test_traces_are_as_others_are():
+    """What can be asked of one, before and after the next step."""
+    kernel = cycle(mh(walk), gibbs("z"))
+    traces, _, _ = walked(lambda _: kernel, start(), 40, 3)
+    for trace in (traces[-1], traces[-5]):
+        assert type(trace).__name__ == "LookedAt"
+        again = model.reference.score(trace.args, dict(trace.choices))
+        assert trace["k"] == 2 and trace.retval == again.retval and len(trace.choices) == len(again.choices)
+        assert ("mu", 1) in trace and ("mu", 2) not in trace and "w" not in trace
+        assert trace.log_prob == pytest.approx(again.log_prob, rel=1e-12)
+        assert len(trace.observed) == len(DATA)
+        moved, weight, _ = trace.update({"scale": 1.5})
+        assert moved["scale"] == 1.5 and weight == pytest.approx(moved.log_prob - trace.log_prob)
+        thawed = pickle.loads(pickle.dumps(trace))
+        assert dict(thawed.choices) == dict(trace.choices)
+        assert sample(kernel, trace, 5, seed=1).last["k"] == 2
+    assert traces[-1].choices != traces[-5].choices
+
+
+@needs_machine_code
+def test_going_back_to_a_trace_that_was_left():
+    """As a user does who decides alone whether a step is kept; and taking turns with several traces."""
+    kernel = mh(walk)
+
+    def loop(rng):
+        trace, other, found = start(1), start(2), []
+        for number in range(80):
+            after, _ = kernel(trace, rng)
+            if rng.random() < 0.5:
+                trace = after
+            if number > 60:
+                other, _ = kernel(other, rng)
+            found.append((trace["mu", 0], trace["mu", 1], other["mu", 0], trace.log_prob))
+        return found
+
+    with running_on("compiled"):
+        expected = loop(np.random.default_rng(5))
+    assert np.allclose(loop(np.random.default_rng(5)), expected, rtol=1e-9)
+    assert is_compiled(), by_hand._HANDS.called[kernel].refused
+
+
+@needs_machine_code
+def test_other_traces_are_read_and_too_many_give_it_up(caplog):
+    kernel = mh(walk)
+
+    def loop(rng, often):
+        trace, found = start(1), []
+        for number in range(200):
+            trace, _ = kernel(trace, rng)
+            if number > 40 and number % often == 0:  # edited in between, in another way
+                trace = trace.update({"scale": rng.gamma(2.0)})[0]
+            found.append((trace["mu", 0], trace["scale"], trace.log_prob))
+        return found
+
+    for often, is_kept in ((10, True), (2, False)):
+        with running_on("compiled"):
+            expected = loop(np.random.default_rng(5), often)
+        by_hand._HANDS.called.clear()
+        by_hand._HANDS.running.clear()
+        assert np.allclose(loop(np.random.default_rng(5), often), expected, rtol=1e-9)
+        assert is_compiled() == is_kept
+    assert "other traces" in by_hand._HANDS.called[kernel].refused
+
+
+@needs_machine_code
+def test_several_kernels_that_take_turns_share_a_state():
+    parts = [mh(walk), gibbs("z"), random_walk("scale", 0.2)]
+    walked(lambda number: parts[number % 3], start(), 60, 1)
+    (running,) = by_hand._HANDS.running
+    assert len(running.numbers) == 3 and running.strays == 0
+
+
+@needs_machine_code
+def test_one_that_is_not_compiled_among_them():
+    """Plain Python, or a selection of the user's own, between two that are."""
+
+    def nudge(trace, rng):
+        return trace.update({"scale": trace["scale"] * 1.0})[0], None
+
+    parts = [mh(walk), mh(walk), mh(walk), mh(walk), mh(walk), mh(walk), Kernel(nudge, "nudge")]
+    with running_on("compiled"):
+        expected, _, _ = walked(lambda number: parts[number % 7], start(), 140, 3)
+    traces, _, _ = walked(lambda number: parts[number % 7], start(), 140, 3)
+    assert is_compiled()
+    assert [trace["mu", 0] for trace in traces] == pytest.approx([trace["mu", 0] for trace in expected])
+
+
+LEVEL = [0.0]
+TABLE = np.zeros(3)
+
+
+@gen
+def outside(n):
+    m = ~normal(0, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(m + LEVEL[0] + TABLE[i], 1)
+
+
+@needs_machine_code
+@pytest.mark.parametrize("place", [LEVEL, TABLE], ids=["a list", "an array"])
+def test_what_is_outside_may_change_between_calls(place):
+    kernel = random_walk("m", 0.5)
+    trace, _ = outside.generate((3,), {"x": np.full(3, 0.2)}, rng=1)
+
+    def loop():
+        now, rng, infos = trace, np.random.default_rng(2), []
+        try:
+            for number in range(60):
+                place[0] = 3.0 if 30 <= number < 45 else 0.0
+                if number in (30, 45):
+                    now = outside.generate((3,), {"x": np.full(3, 0.2)}, init={"m": now["m"]})[0]
+                now, info = kernel(now, rng)
+                infos.append(info.log_accept_ratio)
+        finally:
+            place[0] = 0.0
+        return infos
+
+    with running_on("compiled"):
+        expected = loop()
+    assert loop() == pytest.approx(expected, rel=1e-9)
+
+
+@gen
+def root():
+    x = ~normal(1, 1)
+    y = ~normal(np.sqrt(x) if x > -1 else fails(x), 1)
+
+
+def fails(x):
+    raise ValueError(f"no root of {x:.1f}")
+
+
+@gen
+def far(trace):
+    x = ~normal(trace["x"], 1.5)
+
+
+@needs_machine_code
+def test_errors_are_the_users_and_leave_all_as_it_was():
+    kernel = mh(far)
+
+    def loop():
+        trace, _ = root.generate((), {"y": 1.0}, init={"x": 1.0}, rng=1)
+        rng, seen = np.random.default_rng(0), []
+        for _ in range(100):
+            try:
+                trace, info = kernel(trace, rng)
+                seen.append((trace["x"], info.accepted))
+            except ValueError as error:
+                seen.append((trace["x"], str(error).partition("(")[0]))
+        return seen
+
+    with running_on("compiled"), np.errstate(all="ignore"):
+        expected = loop()
+    with np.errstate(all="ignore"):
+        found = loop()
+    assert is_compiled() and any(isinstance(told, str) for _, told in expected[20:])
+    assert [told for _, told in found] == [told for _, told in expected]
+    assert [x for x, _ in found] == pytest.approx([x for x, _ in expected])
+
+
+@gen
+def tree(depth):
+    v = ~normal(0, 1)
+    if depth < 4 and v > 0:
+        left = ~tree(depth + 1)
+        right = ~tree(depth + 1)
+    y = ~normal(v, 0.5)
+
+
+@gen
+def arrays(n):
+    w = ~mvnormal(np.zeros(2), np.eye(2))
+    k = ~poisson(2)
+    for j in range(k):
+        v = ("v", j) @ ~mvnormal(w, np.eye(2))
+    y = ~normal(w[0] + k, 1)
+
+
+CHANGES = select("k", "v")
+OTHERS = {
+    "tree": (tree, (0,), {"y": 0.3}, mh(select("v", ("left", "v"), ("left", "left")), skip_absent=True)),
+    "arrays": (arrays, (1,), {"y": 2.0}, cycle(mh(CHANGES, skip_absent=True), slice_sampling("w"))),
+    "ellipse": (arrays, (1,), {"y": 2.0}, elliptical_slice("w")),
+    "block": (arrays, (1,), {"y": 2.0}, cycle(elliptical_slice("w"), mh(CHANGES, skip_absent=True))),
+}
+
+
+@needs_machine_code
+@pytest.mark.parametrize("name", OTHERS)
+def test_others_with_traces_that_are_kept(name):
+    program, args, observed, kernel = OTHERS[name]
+    first, _ = program.generate(args, observed, rng=4)
+    with running_on("compiled"):
+        expected, infos, bits = walked(lambda _: kernel, first, 250, 3)
+    traces, told, own = walked(lambda _: kernel, first, 250, 3)
+    assert is_compiled() and own == bits
+    for trace, other in zip(traces, expected, strict=True):
+        mine, theirs = dict(trace.choices), dict(other.choices)
+        assert mine.keys() == theirs.keys()
+        for path, value in mine.items():
+            assert np.allclose(value, theirs[path], rtol=1e-9)
+        assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-9)
+    assert all(same(one, other) for one, other in zip(told, infos, strict=True))
+
+
+@needs_machine_code
+def test_threads_have_their_own():
+    kernel, found = mh(walk), {}
+
+    def loop(seed):
+        found[seed] = [trace["mu", 0] for trace in walked(lambda _: kernel, start(seed), 80, seed)[0]]
+
+    threads = [threading.Thread(target=loop, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed in (1, 2):
+        with running_on("compiled"):
+            expected, _, _ = walked(lambda _: kernel, start(seed), 80, seed)
+        assert found[seed] == pytest.approx([trace["mu", 0] for trace in expected])
+
+
+@needs_machine_code
+def test_neither_kernels_nor_traces_are_kept():
+    kernel = mh(walk)
+    traces, _, _ = walked(lambda _: kernel, start(), 40, 3)
+    left = weakref.ref(traces[-5])
+    del traces
+    gc.collect()
+    assert left() is None
+    new = weakref.ref(mh(select("scale")))
+    new_trace = start()
+    made = mh(select("scale"))
+    new = weakref.ref(made)
+    for seed in range(3):
+        made(new_trace, np.random.default_rng(seed))
+    del made
+    gc.collect()
+    assert new() is None
+
+
+@needs_machine_code
+def test_copies_and_other_generators():
+    """Each call may have a generator of its own; a copy of a trace is one."""
+    kernel = mh(walk)
+    trace = start()
+    for seed in range(60):
+        trace, _ = kernel(trace, seed)
+    with running_on("compiled"):
+        other = start()
+        for seed in range(60):
+            other, _ = kernel(other, seed)
+    assert trace["mu", 0] == pytest.approx(other["mu", 0]) and is_compiled()
+    twin = copy.copy(trace)
+    after, _ = kernel(twin, 7)
+    assert after["mu", 1] == pytest.approx(kernel(other, 7)[0]["mu", 1])
+
+
+def test_chains_are_what_they_are():
+    """A chain has decided how it runs: what is called by hand before it changes nothing."""
+    kernel = mh(walk)
+    with running_on("compiled"):
+        expected = sample(kernel, start(), 30, record=("mu", 0), seed=1)
+    found = sample(kernel, start(), 30, record=("mu", 0), seed=1)
+    assert np.array_equal(found["mu", 0], expected["mu", 0]) and not is_compiled()
+
+
+def test_few_calls_or_those_that_do_not_go_on_compile_nothing():
+    kernel = mh(walk)
+    walked(lambda _: kernel, start(), CALLS - 2, 3)
+    assert not is_compiled()
+    trace, always = start(), gibbs("z")
+    for seed in range(4 * CALLS):
+        always(trace, seed)
+    with running_on("reference"):
+        walked(lambda _: kernel, start(), 4 * CALLS, 3)
+    with running_on("compiled"):
+        walked(lambda _: kernel, start(), 4 * CALLS, 3)
+    assert not is_compiled()
