@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from gendsl.compiler.key_paths import EMPTY
 from gendsl.compiler.recorded_draws import numbered_below
 from gendsl.compiler.templates import Template
 
+if TYPE_CHECKING:
+    from gendsl.compiler.native_choices import NativeChoices
+
 
 def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
     """What reads the choice at an address, or those numbered below it as an array; None if nothing does.
@@ -24,7 +27,7 @@ def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None
     return choice_reader(state, path) or _array_reader(state, path)
 
 
-def choice_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
+def choice_reader(state: ChainState | NativeChoices, path: tuple[Any, ...]) -> Callable[[], Any] | None:
     """What reads the choice at an address, in a time that doesn't depend on how many choices there are.
 
     It gives None where the current trace does not have the choice; there is none where no trace has.

@@ -449,17 +449,19 @@ class NativeState(NativeChoices, ChainState):
         self.words[Word.NOW] += 1
         self.load(choices, observed, self.log_density())
 
+    def begin_from(self, held: HeldChoices) -> None:
+        """Begin with the trace that the state is at, whose choices were copied, to go back there."""
+        self.origin = self._snapshot_of(held)
+
     def _snapshot(self) -> _Snapshot:
-        words = self.words.copy()
-        stamps = [row.copy() for row in self.rows_now()]
-        written = self.closed.written
-        columns = [
-            [column.copy() for column in columns] if number in written else []
-            for number, columns in enumerate(self.columns)
-        ]
+        return self._snapshot_of(HeldChoices(self))
+
+    def _snapshot_of(self, held: HeldChoices) -> _Snapshot:
+        words, written = self.words.copy(), self.closed.written
+        columns = [one if number in written else [] for number, one in enumerate(held.columns)]
         kept = [one.copy() for every in self.kept.values() for one in every]
         tallies, zeros = self.tallies.copy(), self.zeros.copy()
-        return _Snapshot(words, stamps, columns, tallies, zeros, kept, self.generator.state)
+        return _Snapshot(words, held.rows, columns, tallies, zeros, kept, self.generator.state)
 
     def _restore(self, snapshot: _Snapshot) -> None:
         kept = self.words[[Word.NOW, Word.NODES]]  # calls keep the numbers that they were given since

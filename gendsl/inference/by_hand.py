@@ -103,9 +103,12 @@ def step(kernel: Kernel, trace: Any, rng: np.random.Generator) -> tuple[Any, Any
             break
     else:
         return None
-    with off():
+    hands.are_off = True
+    try:
         made = running.step(number, trace, rng)
         why = running.why_given_up()
+    finally:
+        hands.are_off = False
     if why is not None or running.is_outdated:
         hands.running.remove(running)
         for part in running.machine.parts:
@@ -130,6 +133,17 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
             with off():
                 _compile(hands, kernel, called, after)
     hands.last = weakref.ref(after)
+
+
+def told_of(kernel: Any, program: Any) -> str | None:
+    """How a kernel that was called runs on traces of a program; None if it was not called."""
+    called = _HANDS.called.get(kernel)
+    if called is None or called.program() is not program:
+        return None
+    if any(id(kernel) in one.numbers and one.machine.model is program for one in _HANDS.running):
+        return "as machine code"
+    calls = f"{called.times} calls went on from the last one"
+    return f"step by step: {called.refused or calls}"
 
 
 def _compile(hands: _Hands, kernel: Kernel, called: _Called, trace: Any) -> None:

@@ -43,7 +43,7 @@ class Running:
     Attributes:
         numbers: the numbers of the kernels, by their identities.
         at: a reference to the trace that the state is at, or to where its choices are.
-        others: the choices of traces that others gave, and the state was at.
+        others: the choices of traces that came from elsewhere, and the state was at.
         is_outdated: whether what programs find outside of themselves is not what it was.
         calls: how often they were called.
         strays: how often with a trace that had to be read.
@@ -76,20 +76,19 @@ class Running:
             self.is_outdated = True
             return None
         self.calls += 1
-        last, found = self.at(), place_of(trace)
-        if isinstance(last, AtHand):
-            last.hold()
-        elif last is not None and last not in self.others:
-            self.others[last] = HeldChoices(self.state)
+        last, at = self.at(), place_of(trace) or trace
         self.at = _nothing  # until the step is made
-        if last is not (trace if found is None else found) and not self._go_to(trace):
-            return None
+        if last is not at:
+            if last is not None:
+                self._held(last)
+            if not self._go_to(trace, at):
+                return None
         if rng is not self.rng:
             self.rng = machine.rng = rng
             machine.state.draw_from(rng.bit_generator)
         state, row, tallies = self.state, machine.closed.rows[number], dict[str, Tally]()
         state.words[Word.COUNTER] = _WORDS * number
-        state.forget()
+        state.begin_from(self._held(at))  # a step may change the choices where they are
         before, machine.told = state.tallies[row].tolist(), None
         if machine.is_due(time.perf_counter()):
             machine.compare(tallies)
@@ -140,10 +139,26 @@ class Running:
                 return info
         return None
 
-    def _go_to(self, trace: Any) -> bool:
+    def _held(self, at: Any) -> HeldChoices:
+        """The choices of the trace that the state is at, or where they are; copied if they have not been."""
+        held = self._known(at)
+        if held is None:
+            held = HeldChoices(self.state)
+            if isinstance(at, AtHand) and at.machine is self.machine:
+                at.hold(held)
+            else:
+                self.others[at] = held
+        return held
+
+    def _known(self, at: Any) -> HeldChoices | None:
+        """The choices of a trace, if they were copied from the state."""
+        if isinstance(at, AtHand) and at.held is not None and at.held.closed is self.machine.closed:
+            return at.held
+        return self.others.get(at)
+
+    def _go_to(self, trace: Any, at: Any) -> bool:
         """Go to a trace that is not the last; whether machine code can go on from it."""
-        machine, found = self.machine, place_of(trace)
-        held = self.others.get(trace) if found is None else found.held
+        machine, held = self.machine, self._known(at)
         if held is not None and self.state.go_to(held):
             machine.known, machine.observed = None, trace.observed_paths
         else:
@@ -180,7 +195,7 @@ class AtHand:
         self.model, self.args, self.observed = machine.model, machine.args, machine.observed
         self.log_density = machine.log_density
         self.machine: Machine | None = machine
-        self.held: Any = None
+        self.held: HeldChoices | None = None
 
     @property
     def state(self) -> NativeState | HeldChoices:
@@ -188,15 +203,15 @@ class AtHand:
         found: NativeState | HeldChoices = self.held if self.machine is None else self.machine.state  # type: ignore[assignment]
         return found
 
-    def hold(self) -> None:
-        """Copy the choices, as another step may change them."""
-        if self.machine is not None:
-            self.held, self.machine = HeldChoices(self.machine.state), None  # type: ignore[arg-type]
+    def hold(self, held: HeldChoices) -> None:
+        """Have the choices where they were copied, as another step may change them."""
+        self.held, self.machine = held, None
 
     def choice(self, path: Path) -> Any:
         """The value of a choice; None if there is none."""
         if self.machine is not None:
             return self.machine.choice(path)
+        assert self.held is not None
         read = choice_reader(self.held, path)
         return None if read is None else read()
 

@@ -172,7 +172,8 @@ class Kernel:
         A chain is machine code where it is worth compiling and all of them are closed; callables of your own
         may stand between them. Where one is not, a line of yours is named, and the chain is run a step at a
         time. Where there is no machine code, that is said with the reason, and a chain is Python text if that
-        pays. How a chain did run is in `sample(...).ran`.
+        pays. How a chain did run is in `sample(...).ran`. Of kernels that were called in a loop of yours it
+        is said how they run there.
 
         Args:
             trace: a trace of the model, from which chains are to start.
@@ -185,11 +186,13 @@ class Kernel:
         def told(part: Any) -> str:
             if part.move is None:
                 return "is called with the trace"
+            called = by_hand.told_of(part.kernel, trace.gen_fn)
+            by_hands = "" if called is None else f"; in a loop of your own {called}"
             try:
                 text = ClosedKernel(trace.gen_fn, trace.args, [part.move], observed_of(trace)).text
             except NotClosed as reason:
-                return f"step by step: {reason}"
-            return f"closed, a text of {text.count(chr(10))} lines"
+                return f"step by step: {reason}{by_hands}"
+            return f"closed, a text of {text.count(chr(10))} lines{by_hands}"
 
         missing = why_no_machine_code()
         lines = [f"{self.name}, on traces of {trace.gen_fn.name}"]

@@ -205,7 +205,7 @@ def test_going_back_to_a_trace_that_was_left():
 
 
 @needs_machine_code
-def test_other_traces_are_read_and_too_many_give_it_up(caplog):
+def test_other_traces_are_read_and_too_many_give_it_up():
     kernel = mh(walk)
 
     def loop(rng, often):
@@ -224,7 +224,8 @@ def test_other_traces_are_read_and_too_many_give_it_up(caplog):
         by_hand._HANDS.running.clear()
         assert np.allclose(loop(np.random.default_rng(5), often), expected, rtol=1e-9)
         assert is_compiled() == is_kept
-    assert "other traces" in by_hand._HANDS.called[kernel].refused
+    why = "in a loop of your own step by step: they are given other traces than the last too often"
+    assert kernel.explain(start()).endswith(why)
 
 
 @needs_machine_code
@@ -233,6 +234,8 @@ def test_several_kernels_that_take_turns_share_a_state():
     walked(lambda number: parts[number % 3], start(), 60, 1)
     (running,) = by_hand._HANDS.running
     assert len(running.numbers) == 3 and running.strays == 0
+    assert cycle(*parts).explain(start()).count("; in a loop of your own as machine code") == 3
+    assert "in a loop" not in mh(walk).explain(start())
 
 
 @needs_machine_code
