@@ -69,13 +69,10 @@ class Wanted:
     """Which choices a move is for.
 
     Attributes:
-        patterns: the addresses that are named, of which a trace must have choices; `...` stands for any
-            component.
         formula: what the address of a choice must be; see `gendsl.selection.Formula`.
         reach: patterns below which all of them are, in the order in which moves go through these.
     """
 
-    patterns: tuple[Path, ...]
     formula: Formula
     reach: tuple[Path, ...]
 
@@ -83,12 +80,12 @@ class Wanted:
     def of(cls, selection: Selection) -> Self | None:
         """What a selection says; None if it is of a class of the user's."""
         formula = selection.formula()
-        return None if formula is None else cls(selection.addresses(), formula, selection.reach())
+        return None if formula is None else cls(formula, selection.reach())
 
     @classmethod
     def beginning(cls, patterns: Sequence[Path]) -> Self:
         """The choices whose addresses begin with one of some patterns."""
-        return cls(tuple(patterns), ("begins", tuple(patterns)), tuple(patterns))
+        return cls(("begins", tuple(patterns)), tuple(patterns))
 
     @property
     def prefixes(self) -> list[Path]:
