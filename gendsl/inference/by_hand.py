@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler.failures import NotClosed
 from gendsl.inference.looked_at import LookedAt
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_whole, wanted
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_KEPT = 4
 """How many programs have machine code for kernels that are called, in one thread: the last ones."""
+_TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run a step of a called kernel as today."""
 
@@ -78,7 +80,9 @@ _HANDS = _Hands()
 
 def _may_run(trace: Any) -> bool:
     """Whether machine code may go on from a trace."""
-    return type(trace) in (LookedAt, CompiledTrace) and not runs_whole() and wanted() not in _TODAYS
+    if type(trace) not in _TRACES or trace.gen_fn.is_reference:
+        return False
+    return not runs_whole() and wanted() not in _TODAYS
 
 
 @contextmanager

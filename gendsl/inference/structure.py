@@ -33,7 +33,7 @@ _PLAIN = (
     type(None), bool, int, float, str, np.generic, Selection, Kernel, GenerativeFunction, Transform,
     TransformPair, *_FUNCTIONS,
 )  # fmt: skip
-_NOT_DESCRIBED = ("structure", "recipe", "parts", "move", "order")
+_NOT_DESCRIBED = ("structure", "recipe", "parts", "move", "told", "order")
 """The attributes of a kernel that say the same in another way, or are described by themselves."""
 
 _PARTS = ("kernel", "kernels")

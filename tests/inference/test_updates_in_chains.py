@@ -237,8 +237,8 @@ def _to_the_first_point(ellipse, rng):
     lines.check_level(level, weight)
     if 0.5 * level < math.exp(min(weight, 0.0)):
         ellipses.move(ellipse)
-        return angle
-    return 0.0
+        return angle, 1
+    return 0.0, 1
 
 
 @needs_llvm

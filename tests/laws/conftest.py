@@ -2,7 +2,15 @@
 
 import pytest
 
+from gendsl.inference import by_hand
 from gendsl.runtime import fused, small
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels_as_they_are_written():
+    """Kernels that are called often run on today's runtime, which is tested here."""
+    with by_hand.off():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,9 +2,17 @@
 
 import pytest
 
+from gendsl.inference import by_hand
 from gendsl.runtime import column_loops, small
 from gendsl.runtime.verify import Schedule
 from tests.laws import edits
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels_as_they_are_written():
+    """Kernels that are called often run on today's runtime, which is tested here."""
+    with by_hand.off():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")
