@@ -234,11 +234,12 @@ def _to_the_first_point(ellipse, rng):
     """A step that goes wherever the first angle leads, with a density above half of the level."""
     level, angle = rng.random(), 6.283185307179586 * rng.random()
     weight = ellipses.log_weight(ellipse, angle)
+    evaluations = 1 + int(level)
     lines.check_level(level, weight)
     if 0.5 * level < math.exp(min(weight, 0.0)):
         ellipses.move(ellipse)
-        return angle, 1
-    return 0.0, 1
+        return angle, evaluations
+    return 0.0, evaluations
 
 
 @needs_llvm
