@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gendsl.inference.kernel import Kernel
 
 _LOG = logging.getLogger(__name__)
-LEAST_CALLS = 64
-"""After how many calls of a kernel, each of which goes on from the last, it may be compiled."""
+LEAST_CALLS = 16
+"""Each time that a kernel was called so often, and went on from the last call, it may be compiled."""
 OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_KEPT = 4
@@ -133,9 +133,9 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
         called = hands.called[kernel] = _Called(before.gen_fn)
     if hands.last() is before:
         called.times += 1
-        if called.times >= LEAST_CALLS and not called.refused:
+        if called.times % LEAST_CALLS == 0 and not called.refused:
             with off():
-                _compile(hands, kernel, called, after)
+                _compile(hands, called, after)
     hands.last = weakref.ref(after)
 
 
@@ -150,46 +150,50 @@ def told_of(kernel: Any, program: Any) -> str | None:
     return f"step by step: {called.refused or calls}"
 
 
-def _compile(hands: _Hands, kernel: Kernel, called: _Called, trace: Any) -> None:
-    """Make machine code of a kernel that is called often, and of those that take turns with it."""
+def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
+    """Make machine code of a kernel that is called often, and of those that take turns with it; if it pays."""
     from gendsl.inference import policy  # with what reads programs
     from gendsl.inference.called import Running
 
     program, least = trace.gen_fn, called.times / OFTEN_ENOUGH
+    several = {
+        one: often.times
+        for one, often in hands.called.items()
+        if often.program() is program and often.times >= least and not often.refused
+    }
+    if not policy.is_worth_compiling(several, trace):
+        return
+    faster = _which(policy.check_called, several, trace, hands)
     try:
-        if not policy.is_worth_compiling(kernel, trace, called.times):
-            return
-        several = [
-            one
-            for one, often in hands.called.items()
-            if often.program() is program and often.times >= least and not often.refused
-        ]
-        running = Running(_closed(several, trace, hands), trace)
-    except NotClosed as reason:
-        called.refused = str(reason)
-        _LOG.debug("%s runs step by step where it is called: %s", kernel.name, reason)
+        running = Running(faster, trace) if faster else None
+    except NotClosed:
+        closed = _which(_check_closed, faster, trace, hands)
+        running = Running(closed, trace) if closed else None
+    if running is None:
         return
     others = [one for one in hands.running if one.machine.model is not program]
     hands.running[:] = [running, *others][:MOST_KEPT]
 
 
-def _closed(kernels: list[Kernel], trace: Any, hands: _Hands) -> list[Kernel]:
-    """Those of several kernels that can be compiled, each of which is noted where it can't.
+def _which(
+    check: Callable[[Kernel, Any], None], kernels: Iterable[Kernel], trace: Any, hands: _Hands
+) -> list[Kernel]:
+    """The kernels for which a check doesn't say why not; of others that is noted."""
+    found = []
+    for one in kernels:
+        try:
+            check(one, trace)
+        except NotClosed as reason:
+            hands.called[one].refused = str(reason)
+            _LOG.debug("%s runs step by step where it is called: %s", one.name, reason)
+        else:
+            found.append(one)
+    return found
 
-    Raises:
-        NotClosed: none can.
-    """
+
+def _check_closed(kernel: Kernel, trace: Any) -> None:
+    """Raise `NotClosed` unless a kernel can be compiled by itself."""
     from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
     from gendsl.inference.texts import observed_of
 
-    found, reason = [], NotClosed("there is no kernel")
-    for one in kernels:
-        try:
-            ClosedKernel(trace.gen_fn, trace.args, [one.move], observed_of(trace))
-        except NotClosed as error:
-            hands.called[one].refused, reason = str(error), error
-        else:
-            found.append(one)
-    if not found:
-        raise reason
-    return found
+    ClosedKernel(trace.gen_fn, trace.args, [kernel.move], observed_of(trace))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import logging
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -157,20 +158,19 @@ def decide(
         return Decision(None, str(reason))
 
 
-def is_worth_compiling(kernel: Any, trace: Any, calls: int) -> bool:
-    """Whether a kernel that was called so often, each time with the last trace, is worth compiling.
+def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
+    """Whether kernels that were called so often, each time with the last trace, are worth compiling."""
+    a_call = A_STEP + _count(trace)
+    in_turn = (times * _updates_in_turn(flattened(kernel), trace) for kernel, times in calls.items())
+    return a_call * sum(calls.values()) + A_STEP * sum(in_turn) >= LEAST_WORK
 
-    Raises:
-        NotClosed: it never is.
-    """
+
+def check_called(kernel: Any, trace: Any) -> None:
+    """Raise `NotClosed` where a kernel that is called takes today's runtime less time than machine code."""
     missing = why_no_machine_code()
     if missing is not None:
         raise NotClosed(missing)
-    flat, choices = flattened(kernel), _count(trace)
-    if calls * (A_STEP + choices + A_STEP * _updates_in_turn(flat, trace)) < LEAST_WORK:
-        return False
-    _check_faster(flat, trace, choices)
-    return True
+    _check_faster(flattened(kernel), trace, _count(trace))
 
 
 def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
