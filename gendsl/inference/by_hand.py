@@ -151,7 +151,7 @@ def told_of(kernel: Any, program: Any) -> str | None:
 
 
 def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
-    """Make machine code of a kernel that is called often, and of those that take turns with it; if it pays."""
+    """Make machine code of a kernel that is called often, and of those that take turns, where that pays."""
     from gendsl.inference import policy  # with what reads programs
     from gendsl.inference.called import Running
 
