@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from numpy.random import Generator
+
 from gendsl.compiler.failures import NotClosed
 from gendsl.inference.looked_at import LookedAt
 from gendsl.runtime.compiled import CompiledTrace
@@ -22,8 +24,6 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_whole, wanted
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from gendsl.inference.called import Running
     from gendsl.inference.kernel import Kernel
 
@@ -95,11 +95,11 @@ def off() -> Iterator[None]:
         _HANDS.are_off = before
 
 
-def step(kernel: Kernel, trace: Any, rng: np.random.Generator) -> tuple[Any, Any] | None:
+def step(kernel: Kernel, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
     """A step of a kernel as machine code; None if it is not that."""
     hands = _HANDS
-    if hands.are_off or not hands.running or not _may_run(trace):
-        return None
+    if hands.are_off or not hands.running or type(rng) is not Generator or not _may_run(trace):
+        return None  # a generator of another class may draw otherwise than its bits say
     program = trace.gen_fn
     for running in hands.running:
         number = running.numbers.get(id(kernel)) if running.machine.model is program else None

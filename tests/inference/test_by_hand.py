@@ -447,3 +447,21 @@ def test_few_calls_or_those_that_do_not_go_on_compile_nothing():
     with running_on("compiled"):
         walked(lambda _: kernel, start(), 4 * CALLS, 3)
     assert not is_compiled()
+
+
+class Halves(np.random.Generator):
+    """A generator whose uniform numbers are all 0.5."""
+
+    def random(self, *args, **kwargs):
+        return 0.5
+
+
+@needs_machine_code
+def test_generators_of_other_classes_are_asked():
+    kernel, trace = mh(walk), start()
+    for seed in range(2 * CALLS):
+        trace, _ = kernel(trace, seed)
+    assert is_compiled()
+    for seed in range(20):
+        after, info = kernel(trace, Halves(np.random.PCG64(seed)))
+        assert info.accepted == (info.log_accept_ratio > np.log(0.5)) == (after is not trace)
