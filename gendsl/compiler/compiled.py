@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.encode import flat
 from gendsl.compiler.front.facts import TextColumn
@@ -51,9 +53,13 @@ class Compiled(ABC):
         """
         of_others = ArgumentsOf, TextColumn
         found = [given for given in self.lowered.inputs if not isinstance(given[0], of_others)]
-        return marshal.dumps(
-            [flat(self.lowered.facts, one, kind) for one, kind in found], _WITHOUT_REFERENCES
-        )
+        return marshal.dumps([self._as_found(one, kind) for one, kind in found], _WITHOUT_REFERENCES)
+
+    def _as_found(self, one: Any, kind: Type) -> Any:
+        """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""
+        if type(one) is np.ndarray and one.dtype.kind in "fiub":
+            return one.dtype.str, one.shape, one.tobytes()
+        return flat(self.lowered.facts, one, kind)
 
     @cached_property
     def _outside(self) -> Outside:

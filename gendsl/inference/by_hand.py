@@ -1,7 +1,7 @@
 """Kernels that are called in a loop of the user's own, and not by `sample`.
 
-A kernel that was called often, each time with the trace that a kernel gave last, is compiled, with all others
-that take turns with it: from then on a call of one of them makes its step as machine code, and gives a trace
+A kernel that was called often, each time with a trace that a kernel gave, is compiled, with all others that
+take turns with it: from then on a call of one of them makes its step as machine code, and gives a trace
 whose choices are read where they lie. Such traces can be kept as any other: before a step may change the
 choices of the one that it is called with, these are copied.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 LEAST_CALLS = 16
-"""Each time that a kernel was called so often, and went on from the last call, it may be compiled."""
+"""Each time that a kernel was called so often with a trace that a kernel gave, it may be compiled."""
 OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_KEPT = 4
@@ -44,7 +44,7 @@ class _Called:
 
     Attributes:
         program: a reference to the program; to it alone, so that neither keeps the other.
-        times: how often, and went on from the last call.
+        times: how often with a trace that a kernel gave.
         refused: why it is not compiled; empty if nothing is known of that.
     """
 
@@ -59,20 +59,16 @@ class _Hands(threading.local):
 
     Attributes:
         are_off: whether kernels are called by something that has decided already how they run.
-        last: a reference to the trace that a kernel gave last.
+        given: the traces that kernels gave, as long as there are such.
         called: how often kernels were called.
         running: those that are machine code, the last first.
     """
 
     def __init__(self) -> None:
         self.are_off = False
-        self.last: Any = _nothing
+        self.given: weakref.WeakSet[Any] = weakref.WeakSet()
         self.called: weakref.WeakKeyDictionary[Kernel, _Called] = weakref.WeakKeyDictionary()
         self.running: list[Running] = []
-
-
-def _nothing() -> None:
-    """No trace, as a reference that has none."""
 
 
 _HANDS = _Hands()
@@ -119,7 +115,7 @@ def step(kernel: Kernel, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
             called = hands.called[part.kernel]
             called.times, called.refused = 0, why or ""
     if made is not None:
-        hands.last = weakref.ref(made[0])
+        hands.given.add(made[0])
     return made
 
 
@@ -131,12 +127,12 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
     called = hands.called.get(kernel)
     if called is None or called.program() is not before.gen_fn:
         called = hands.called[kernel] = _Called(before.gen_fn)
-    if hands.last() is before:
+    if before in hands.given:
         called.times += 1
         if called.times % LEAST_CALLS == 0 and not called.refused:
             with off():
                 _compile(hands, called, after)
-    hands.last = weakref.ref(after)
+    hands.given.add(after)
 
 
 def told_of(kernel: Any, program: Any) -> str | None:
@@ -146,7 +142,7 @@ def told_of(kernel: Any, program: Any) -> str | None:
         return None
     if any(id(kernel) in one.numbers and one.machine.model is program for one in _HANDS.running):
         return "as machine code"
-    calls = f"{called.times} calls went on from the last one"
+    calls = f"{called.times} calls went on from another"
     return f"step by step: {called.refused or calls}"
 
 

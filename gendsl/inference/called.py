@@ -26,7 +26,7 @@ from gendsl.runtime.change import is_same
 
 FIRST_CALLS, MOST_STRAYS = 64, 0.2
 """After how many calls it is looked at how many of them were not given the trace of the last, and which share
-of them may not: to read a trace takes longer than a step.
+of them may not, or were asked for more than choices: both take longer than a step.
 """
 _WORDS = 4
 """How many words the schedule has for each kernel."""
@@ -46,7 +46,7 @@ class Running:
         others: the choices of traces that came from elsewhere, and the state was at.
         is_outdated: whether what programs find outside of themselves is not what it was.
         calls: how often they were called.
-        strays: how often with a trace that had to be read.
+        strays: how often with a trace that had to be read, or of which more than choices was asked.
     """
 
     def __init__(self, kernels: Sequence[Kernel], trace: Any) -> None:
@@ -78,11 +78,14 @@ class Running:
         self.calls += 1
         last, at = self.at(), place_of(trace) or trace
         self.at = _nothing  # until the step is made
+        strays = self.strays
         if last is not at:
             if last is not None:
                 self._held(last)
             if not self._go_to(trace, at):
                 return None
+        if isinstance(last, AtHand) and last.asked_for_more:
+            self.strays, last.asked_for_more = strays + 1, False  # that took a run of the program
         if rng is not self.rng:
             self.rng = machine.rng = rng
             machine.state.draw_from(rng.bit_generator)
@@ -174,7 +177,7 @@ class Running:
     def why_given_up(self) -> str | None:
         """Why the kernels are not to run as machine code any more; None if they are."""
         if self.calls >= FIRST_CALLS and self.strays > MOST_STRAYS * self.calls:
-            return "they are given other traces than the last too often"
+            return "other traces are given, or more than choices is asked of them, too often"
         return self.machine.why_given_up()
 
 
@@ -197,11 +200,11 @@ class AtHand:
         self.machine: Machine | None = machine
         self.held: HeldChoices | None = None
 
-    @property
-    def state(self) -> NativeState | HeldChoices:
-        """What has the choices."""
-        found: NativeState | HeldChoices = self.held if self.machine is None else self.machine.state  # type: ignore[assignment]
-        return found
+    def choices(self) -> dict[Path, Any]:
+        """All choices, by path."""
+        machine = self.machine
+        found = {} if machine is None else machine.state.choices()
+        return self.held.choices() if self.held is not None else found
 
     def hold(self, held: HeldChoices) -> None:
         """Have the choices where they were copied, as another step may change them."""
@@ -209,8 +212,11 @@ class AtHand:
 
     def choice(self, path: Path) -> Any:
         """The value of a choice; None if there is none."""
-        if self.machine is not None:
-            return self.machine.choice(path)
+        machine = self.machine
+        if machine is not None:
+            found = machine.choice(path)
+            if self.held is None:  # as it is unless another thread has gone on meanwhile
+                return found
         assert self.held is not None
         read = choice_reader(self.held, path)
         return None if read is None else read()
@@ -218,7 +224,7 @@ class AtHand:
     @property
     def trace(self) -> Any:
         """The trace of today's runtime."""
-        made = self.model.score(self.args, self.state.choices())
+        made = self.model.score(self.args, self.choices())
         made.observed_paths = self.observed
         return made
 

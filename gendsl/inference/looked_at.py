@@ -146,7 +146,7 @@ class LookedAt(ReferenceTrace):
         """The values of all choices, by path."""
         if self._known is None:
             assert self.source is not None
-            self._known = self.source.state.choices()
+            self._known = self.source.choices()
         return self._known
 
     def _values(self) -> Iterator[tuple[Path, Any]]:

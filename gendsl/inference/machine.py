@@ -312,6 +312,10 @@ class Machine:
         """Call recorded functions in Python from now on, for a reason."""
         self.functions, self.function_values, self.why_called = None, {}, reason
 
+    def choices(self) -> dict[Path, Any]:
+        """All choices of the current trace, by path."""
+        return self.state.choices()
+
     def choice(self, path: Path) -> Any:
         """The value of a choice of the current trace; None if it has none there."""
         try:

@@ -224,8 +224,48 @@ def test_other_traces_are_read_and_too_many_give_it_up():
         by_hand._HANDS.running.clear()
         assert np.allclose(loop(np.random.default_rng(5), often), expected, rtol=1e-9)
         assert is_compiled() == is_kept
-    why = "in a loop of your own step by step: they are given other traces than the last too often"
-    assert kernel.explain(start()).endswith(why)
+    why = "other traces are given, or more than choices is asked of them, too often"
+    assert kernel.explain(start()).endswith(f"; in a loop of your own step by step: {why}")
+
+
+@needs_machine_code
+@pytest.mark.parametrize("often", [10, 1])
+def test_runs_of_the_program_that_are_asked_for_too_often_give_it_up(often):
+    kernel, trace, rng = mh(walk), start(), np.random.default_rng(5)
+    for number in range(300):
+        trace, _ = kernel(trace, rng)
+        if number % often == 0:
+            assert trace.retval is None and len(trace.choices) == 2 * len(DATA) + 4
+    assert is_compiled() == (often == 10)
+
+
+@needs_machine_code
+def test_chains_that_take_turns_are_compiled():
+    kernel, rng = mh(walk), np.random.default_rng(5)
+    traces = [start(seed) for seed in range(3)]
+    for number in range(300):
+        traces[number % 3], _ = kernel(traces[number % 3], rng)
+    (running,) = by_hand._HANDS.running
+    assert running.calls > 200 and running.strays < 5
+
+
+@needs_machine_code
+def test_another_thread_that_reads_a_trace_as_the_next_step_is_made(monkeypatch):
+    kernel, rng, trace = gibbs("z"), np.random.default_rng(5), start()
+    for _ in range(40):
+        trace, _ = kernel(trace, rng)
+    (running,) = by_hand._HANDS.running
+    before, read = trace["z", 0], running.machine.choice
+
+    def as_a_step_is_made(path):
+        monkeypatch.setattr(running.machine, "choice", read)
+        after, _ = kernel(trace, rng)
+        while after["z", 0] == before:
+            after, _ = kernel(after, rng)
+        return read(path)
+
+    monkeypatch.setattr(running.machine, "choice", as_a_step_is_made)
+    assert trace["z", 0] == before
 
 
 @needs_machine_code
