@@ -63,7 +63,14 @@ DATA = {("y", i): 2.0 * (i == 3) + 0.1 * i for i in range(20)}
 START = peaks.generate((20,), DATA, rng=3, init={"k": 2}).trace
 MOVES = cycle(birth_death("height"), mh(walk), mh(turned), mh(moved))
 SCALE = 2.0
-DRAWS = 1500
+DRAWS = 300
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Functions are compiled for fewer draws than pays."""
+    monkeypatch.setattr(policy, "LEAST_DRAWS_OF_FUNCTIONS", 200)
+    monkeypatch.setattr(policy, "LEAST_WORK", 2_000)
 
 
 class Scaled:
@@ -395,7 +402,7 @@ def test_one_text_serves_functions_that_are_made_again(monkeypatch):
         assert is_by_machine_code(run)
         assert [row["f"] for row in run.chains[0].rows] == [row["c"] ** power for row in run.chains[0].rows]
     assert len(made) == 2
-    run_of({"f": lambda t: t["centre"]}, kernel=kernel, draws=200)  # so few draws are not worth a text
+    run_of({"f": lambda t: t["centre"]}, kernel=kernel, draws=100)  # so few draws are not worth a text
     assert len(made) == 2
 
 
@@ -606,8 +613,8 @@ def test_chains_of_kernels_that_are_called(monkeypatch):
     move = mh(moved)
     kernel = cycle(*[move] * 12, lambda trace, rng: move(trace, rng))
     record = {"f": CLOSED["a list"], "c": "centre"}
-    run = run_of(record, 1000, kernel)
-    assert_same_draws(run, called_in_python(monkeypatch, record, 1000, kernel))
+    run = run_of(record, DRAWS, kernel)
+    assert_same_draws(run, called_in_python(monkeypatch, record, DRAWS, kernel))
 
 
 # --- comparisons ---------------------------------------------------------------------------------------
