@@ -177,6 +177,35 @@ def recorded(scale: Scale) -> list[Row | Line]:
     return list(ranked((at_every_step(pair, scale, *way) for pair in pairs for way in ways), scale))
 
 
+class Called:
+    """Calls of a kernel of gendsl in a loop, which go on from the last."""
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        self.trace, self.kernel, self.rng = pair.start(size), pair.kernel, np.random.default_rng(1)
+
+    def __call__(self, draws: int) -> None:
+        trace, kernel, rng = self.trace, self.kernel, self.rng
+        for _ in range(EACH * draws):
+            trace, _ = kernel(trace, rng)
+        self.trace = trace
+
+
+def in_a_loop(pair: Pair, scale: Scale) -> Row:
+    """Calls of a kernel, against steps by hand."""
+    size = min(pair.sizes[0], scale.largest)
+    loop, by_hand = Called(pair, size), ByHand(pair, size)
+    for _ in range(WARM_UP if scale.round_seconds else 1):
+        loop(1)
+    work = f"{pair.name}: called in a loop"
+    return Row(work, size, partial(loop, 1), by_hand.baseline, partial(by_hand, 1), EACH, cpu=True)
+
+
+def called(scale: Scale) -> list[Row | Line]:
+    """The group of kernels that are called in a loop of the user's own."""
+    pairs = [hand.pairs(family)[0] for family in (FAMILIES if scale.round_seconds else FAMILIES[:1])]
+    return list(ranked((in_a_loop(pair, scale) for pair in pairs), scale))
+
+
 # --- the first steps in a new process -------------------------------------------------------------
 
 
@@ -220,6 +249,7 @@ GROUPS = {
     "steps-10": steps(1),
     "steps-numba": compiled,
     "recorded": recorded,
+    "called": called,
     "cold": cold,
 }
 
