@@ -78,9 +78,8 @@ class NativeChoices(ABC):
                 indices = np.unravel_index(places, capacity) if capacity else ()
                 rows = zip(*(axis.tolist() for axis in indices), strict=True) if capacity else [()]
                 values = self.values_of(template, places)
-                known = self.paths_known[template.number]
-                if any(isinstance(part, (Below, PathPart)) for part in template.parts):  # are numbered anew
-                    known.clear()
+                is_numbered = any(isinstance(part, (Below, PathPart)) for part in template.parts)
+                known = {} if is_numbered else self.paths_known[template.number]  # those are numbered anew
                 for at, value in zip(rows, values, strict=True):
                     path = known.get(at)
                     if path is None:
@@ -129,6 +128,7 @@ class NativeChoices(ABC):
         """The indices of a place."""
         capacity = self.capacities[template.number]
         return tuple(int(index) for index in np.unravel_index(place, capacity)) if capacity else ()
+
 
 class HeldChoices(NativeChoices):
     """The choices of a trace that a chain has left, or is to leave with its next step.

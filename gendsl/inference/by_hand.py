@@ -11,8 +11,9 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numpy.random import Generator
@@ -33,25 +34,23 @@ LEAST_CALLS = 16
 OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_KEPT = 4
-"""How many programs have machine code for kernels that are called, in one thread: the last ones."""
+"""For how many programs, and arguments of them, there are kernels that run so in one thread: the last ones."""
 _TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run a step of a called kernel as today."""
 
 
+@dataclass
 class _Called:
-    """How often a kernel was called, on the traces of a program.
+    """How often a kernel was called on traces of a program.
 
     Attributes:
-        program: a reference to the program; to it alone, so that neither keeps the other.
         times: how often with a trace that a kernel gave.
         refused: why it is not compiled; empty if nothing is known of that.
     """
 
-    def __init__(self, program: Any) -> None:
-        self.program = weakref.ref(program)
-        self.times = 0
-        self.refused = ""
+    times: int = 0
+    refused: str = ""
 
 
 class _Hands(threading.local):
@@ -60,15 +59,23 @@ class _Hands(threading.local):
     Attributes:
         are_off: whether kernels are called by something that has decided already how they run.
         given: the traces that kernels gave, as long as there are such.
-        called: how often kernels were called.
+        called: how often kernels were called, by the program, of which nothing here may hold more.
         running: those that are machine code, the last first.
     """
 
     def __init__(self) -> None:
         self.are_off = False
         self.given: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.called: weakref.WeakKeyDictionary[Kernel, _Called] = weakref.WeakKeyDictionary()
+        self.called: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Kernel, _Called]]
+        self.called = weakref.WeakKeyDictionary()
         self.running: list[Running] = []
+
+    def called_on(self, program: Any) -> weakref.WeakKeyDictionary[Kernel, _Called]:
+        """How often kernels were called on traces of a program."""
+        found = self.called.get(program)
+        if found is None:
+            found = self.called[program] = weakref.WeakKeyDictionary()
+        return found
 
 
 _HANDS = _Hands()
@@ -96,24 +103,19 @@ def step(kernel: Kernel, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
     hands = _HANDS
     if hands.are_off or not hands.running or type(rng) is not Generator or not _may_run(trace):
         return None  # a generator of another class may draw otherwise than its bits say
-    program = trace.gen_fn
-    for running in hands.running:
-        number = running.numbers.get(id(kernel)) if running.machine.model is program else None
-        if number is not None:
-            break
-    else:
+    running = next((one for one in hands.running if id(kernel) in one.numbers and one.is_for(trace)), None)
+    if running is None:
         return None
     hands.are_off = True
     try:
-        made = running.step(number, trace, rng)
+        made = running.step(running.numbers[id(kernel)], trace, rng)
         why = running.why_given_up()
     finally:
         hands.are_off = False
     if why is not None or running.is_outdated:
         hands.running.remove(running)
         for part in running.machine.parts:
-            called = hands.called[part.kernel]
-            called.times, called.refused = 0, why or ""
+            hands.called_on(trace.gen_fn)[part.kernel] = _Called(refused=why or "")
     if made is not None:
         hands.given.add(made[0])
     return made
@@ -124,9 +126,10 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
     hands = _HANDS
     if hands.are_off or not _may_run(before):
         return
-    called = hands.called.get(kernel)
-    if called is None or called.program() is not before.gen_fn:
-        called = hands.called[kernel] = _Called(before.gen_fn)
+    on_program = hands.called_on(before.gen_fn)
+    called = on_program.get(kernel)
+    if called is None:
+        called = on_program[kernel] = _Called()
     if before in hands.given:
         called.times += 1
         if called.times % LEAST_CALLS == 0 and not called.refused:
@@ -137,8 +140,8 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
 
 def told_of(kernel: Any, program: Any) -> str | None:
     """How a kernel that was called runs on traces of a program; None if it was not called."""
-    called = _HANDS.called.get(kernel)
-    if called is None or called.program() is not program:
+    called = _HANDS.called_on(program).get(kernel)
+    if called is None:
         return None
     if any(id(kernel) in one.numbers and one.machine.model is program for one in _HANDS.running):
         return "as machine code"
@@ -151,28 +154,31 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     from gendsl.inference import policy  # with what reads programs
     from gendsl.inference.called import Running
 
-    program, least = trace.gen_fn, called.times / OFTEN_ENOUGH
+    on_program, least = hands.called_on(trace.gen_fn), called.times / OFTEN_ENOUGH
     several = {
         one: often.times
-        for one, often in hands.called.items()
-        if often.program() is program and often.times >= least and not often.refused
+        for one, often in on_program.items()
+        if often.times >= least and not often.refused
     }
     if not policy.is_worth_compiling(several, trace):
         return
-    faster = _which(policy.check_called, several, trace, hands)
+    faster = _which(policy.check_called, several, trace, on_program)
     try:
         running = Running(faster, trace) if faster else None
     except NotClosed:
-        closed = _which(_check_closed, faster, trace, hands)
+        closed = _which(_check_closed, faster, trace, on_program)
         running = Running(closed, trace) if closed else None
     if running is None:
         return
-    others = [one for one in hands.running if one.machine.model is not program]
+    others = [one for one in hands.running if not one.is_for(trace)]
     hands.running[:] = [running, *others][:MOST_KEPT]
 
 
 def _which(
-    check: Callable[[Kernel, Any], None], kernels: Iterable[Kernel], trace: Any, hands: _Hands
+    check: Callable[[Kernel, Any], None],
+    kernels: Iterable[Kernel],
+    trace: Any,
+    called: Mapping[Kernel, _Called],
 ) -> list[Kernel]:
     """The kernels for which a check doesn't say why not; of others that is noted."""
     found = []
@@ -180,7 +186,7 @@ def _which(
         try:
             check(one, trace)
         except NotClosed as reason:
-            hands.called[one].refused = str(reason)
+            called[one].refused = str(reason)
             _LOG.debug("%s runs step by step where it is called: %s", one.name, reason)
         else:
             found.append(one)

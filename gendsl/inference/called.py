@@ -64,6 +64,13 @@ class Running:
         self.outside = self.machine.closed.found_outside()
         self.why_zero: list[Any] = [None] * self.machine.state.told_zeros
 
+    def is_for(self, trace: Any) -> bool:
+        """Whether they are for traces of the program and with the arguments of one."""
+        machine = self.machine
+        if trace.gen_fn is not machine.model:
+            return False
+        return trace.args is machine.args or is_same(trace.args, machine.args)
+
     @property
     def state(self) -> NativeState:
         """The memory of the machine code."""
@@ -113,7 +120,8 @@ class Running:
         kernel, row = machine.parts[number].kernel, machine.closed.rows[number]
         if machine.told is not None:  # it made the step itself
             info, is_another = machine.told
-            if state.told_zeros > len(self.why_zero):
+            if state.told_zeros > len(self.why_zero):  # by more than one where a step raised an error
+                self.why_zero += [None] * (state.told_zeros - len(self.why_zero) - 1)
                 self.why_zero.append(info)
             if machine.beyond is not None:
                 return machine.known, info
@@ -166,8 +174,6 @@ class Running:
             machine.known, machine.observed = None, trace.observed_paths
         else:
             self.strays += 1
-            if trace.args is not machine.args and not is_same(trace.args, machine.args):
-                return False
             try:
                 machine.load(trace)
             except NotClosed:

@@ -438,7 +438,6 @@ def test_neither_kernels_nor_traces_are_kept():
     del traces
     gc.collect()
     assert left() is None
-    new = weakref.ref(mh(select("scale")))
     new_trace = start()
     made = mh(select("scale"))
     new = weakref.ref(made)
@@ -505,3 +504,29 @@ def test_generators_of_other_classes_are_asked():
     for seed in range(20):
         after, info = kernel(trace, Halves(np.random.PCG64(seed)))
         assert info.accepted == (info.log_accept_ratio > np.log(0.5)) == (after is not trace)
+
+
+@needs_machine_code
+def test_traces_with_other_arguments_and_of_other_programs_take_turns():
+    """Each has machine code of its own, and none is read anew."""
+    kernel, rng = random_walk(select("m"), 0.5), np.random.default_rng(4)
+    traces = [outside.generate((n,), {"x": np.zeros(n)}, rng=1)[0] for n in (2, 3)]
+    traces.append(arrays_of_one.generate((), {"x": 0.3}, rng=1)[0])
+    with running_on("compiled"):
+        expected = [trace["m"] for trace in taken_in_turn(kernel, traces, np.random.default_rng(4))]
+    assert [one["m"] for one in taken_in_turn(kernel, traces, rng)] == pytest.approx(expected)
+    assert len(by_hand._HANDS.running) == 3
+    assert all(one.calls > 50 and one.strays < 3 for one in by_hand._HANDS.running)
+
+
+@gen
+def arrays_of_one():
+    m = ~normal(0, 1)
+    x = ~normal(m, 1)
+
+
+def taken_in_turn(kernel, traces, rng):
+    traces = list(traces)
+    for number in range(300):
+        traces[number % 3], _ = kernel(traces[number % 3], rng)
+    return traces
