@@ -34,7 +34,7 @@ LEAST_CALLS = 16
 OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_KEPT = 4
-"""For how many programs, and arguments of them, there are kernels that run so in one thread: the last ones."""
+"""For how many programs, and arguments of them, kernels are kept that run so in one thread: the last ones."""
 _TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run a step of a called kernel as today."""

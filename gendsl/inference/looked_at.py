@@ -113,14 +113,7 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "_executed",
-        "_known",
-        "_log_density",
-        "_singly",
-        "_whole",
-        "left_density",
-        "left_observed",
-        "source",
+        "_executed", "_known", "_log_density", "_singly", "_whole", "left_density", "left_observed", "source",
     )  # fmt: skip
 
     def __init__(self, source: Machine | AtHand) -> None:

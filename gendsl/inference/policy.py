@@ -131,7 +131,7 @@ def decide(
             choices = _count(trace)
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
             _check_faster(flat, trace, choices)
-            work = steps * (flat.moves * (A_STEP + choices) + A_STEP * _updates_in_turn(flat, trace))
+            work = steps * _work(flat, trace, choices)
             if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
             read = bool(recorders) and all(map(is_read, recorders.values()))
@@ -160,9 +160,14 @@ def decide(
 
 def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
     """Whether kernels that were called so often, each time with the last trace, are worth compiling."""
-    a_call = A_STEP + _count(trace)
-    in_turn = (times * _updates_in_turn(flattened(kernel), trace) for kernel, times in calls.items())
-    return a_call * sum(calls.values()) + A_STEP * sum(in_turn) >= LEAST_WORK
+    choices = _count(trace)
+    work = (times * _work(flattened(kernel), trace, choices) for kernel, times in calls.items())
+    return sum(work) >= LEAST_WORK
+
+
+def _work(flat: Flat, trace: Any, choices: int) -> float:
+    """The work of a step of a kernel for today's runtime; see `LEAST_WORK`."""
+    return flat.moves * (A_STEP + choices) + A_STEP * _updates_in_turn(flat, trace)
 
 
 def check_called(kernel: Any, trace: Any) -> None:
