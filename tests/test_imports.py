@@ -164,6 +164,8 @@ def test_a_chain_whose_machine_code_is_kept_imports_nothing_of_what_made_it(tmp_
         return set(ast.literal_eval(done.stdout))
 
     made, kept = modules(), modules()
-    makers = {f"gendsl.compiler.{name}" for name in ("closed_move", "front.program", "print_llvm", "fusion")}
+    makers = {f"gendsl.compiler.{name}" for name in (
+        "run.closed_move", "front.program", "llvm.print_llvm", "passes.fusion",
+    )}
     assert makers <= made and not makers & kept
     assert len(kept) < len(made) / 2

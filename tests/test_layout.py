@@ -12,9 +12,11 @@ import gendsl.inference
 from gendsl.distributions import Distribution
 
 ORDER = [
-    "errors", "address", "choices", "selection", "supports", "distributions", "interface", "compiler",
+    "errors", "address", "choices", "selection", "supports", "distributions", "interface", "lang", "compiler",
     "runtime", "transforms", "inference", "testing", "viz", "commands", "__main__",
 ]  # fmt: skip
+COMPILER = ["hir", "front", "passes", "python", "programs", "steps", "llvm", "run"]
+"""The packages of the compiler: each imports only those before it."""
 PACKAGE = Path(gendsl.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -56,6 +58,34 @@ def wrong_imports(paths, package=PACKAGE):
             if module == "gendsl" or (part is not None and ORDER.index(part) > ORDER.index(own)):
                 wrong.append(f"{path.relative_to(package)}:{line} imports {module}")
     return wrong
+
+
+def wrong_imports_of_the_compiler(paths, compiler=PACKAGE / "compiler"):
+    wrong = []
+    for path in paths:
+        own = path.relative_to(compiler).parts[0]
+        if own not in COMPILER:
+            continue
+        later = {f"gendsl.compiler.{name}" for name in COMPILER[COMPILER.index(own) + 1 :]}
+        for module, line in imported(path):
+            if ".".join(module.split(".")[:3]) in later:
+                wrong.append(f"{path.relative_to(compiler)}:{line} imports {module}")
+    return wrong
+
+
+def test_the_compiler_is_packages_that_import_one_way():
+    compiler = PACKAGE / "compiler"
+    assert {path.name for path in compiler.iterdir() if (path / "__init__.py").exists()} == set(COMPILER)
+    assert wrong_imports_of_the_compiler(sorted(compiler.rglob("*.py"))) == []
+
+
+def test_an_import_against_the_order_of_the_compiler_is_found(tmp_path):
+    module = tmp_path / "passes" / "planted.py"
+    module.parent.mkdir()
+    module.write_text("from gendsl.compiler.hir import types\nfrom gendsl.compiler.llvm.writer import Work\n")
+    assert wrong_imports_of_the_compiler([module], tmp_path) == [
+        f"{Path('passes', 'planted.py')}:2 imports gendsl.compiler.llvm.writer"
+    ]
 
 
 def test_every_module_is_in_the_order():

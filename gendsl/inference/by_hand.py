@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.random import Generator
 
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.inference.looked_at import LookedAt
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace
@@ -195,7 +195,7 @@ def _which(
 
 def _check_closed(kernel: Kernel, trace: Any) -> None:
     """Raise `NotClosed` unless a kernel can be compiled by itself."""
-    from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+    from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
     from gendsl.inference.texts import observed_of
 
     ClosedKernel(trace.gen_fn, trace.args, [kernel.move], observed_of(trace))

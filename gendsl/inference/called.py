@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler import collector
-from gendsl.compiler.chain_reading import choice_reader
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir import collector
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.llvm.native_layout import ACCEPTED, IMPOSSIBLE, Word
 from gendsl.compiler.moves import REPEAT, RUN
-from gendsl.compiler.native_choices import HeldChoices
-from gendsl.compiler.native_layout import ACCEPTED, IMPOSSIBLE, Word
-from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.run.chain_reading import choice_reader
+from gendsl.compiler.run.native_choices import HeldChoices
+from gendsl.compiler.run.native_state import NativeState
 from gendsl.inference.kernel import Kernel, Told
 from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.machine import Machine

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gendsl.compiler import collector
+from gendsl.compiler.hir import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import by_hand
 from gendsl.inference.adaptation import finish_warmup, start_warmup
@@ -37,7 +37,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.verify import Schedule, accounted
 
 if TYPE_CHECKING:
-    from gendsl.compiler.recorded_draws import Draws
+    from gendsl.compiler.run.recorded_draws import Draws
     from gendsl.inference.machine import Machine
 
 REPORT_EVERY = 0.1

@@ -27,7 +27,6 @@ import numpy.typing as npt
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path, format_address
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
@@ -36,6 +35,7 @@ from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
 from gendsl.runtime.impossible import ZeroProbability
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.measures import same_measure
 from gendsl.runtime.paths import ColumnPaths, NestPaths
 from gendsl.runtime.records import Record

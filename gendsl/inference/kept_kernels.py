@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from gendsl.compiler import native, native_cache
-from gendsl.compiler.chain_kernel import ChainKernel
 from gendsl.compiler.front.argument_types import type_of
-from gendsl.compiler.front.facts import Facts, TextColumn
+from gendsl.compiler.hir.facts import Facts, TextColumn
+from gendsl.compiler.hir.observations import Strings
+from gendsl.compiler.hir.outside import now, stays
+from gendsl.compiler.hir.templates import ArgumentsOf, Lowered
+from gendsl.compiler.llvm import native, native_cache
 from gendsl.compiler.moves import Step
-from gendsl.compiler.observations import Strings
-from gendsl.compiler.outside import now, stays
-from gendsl.compiler.templates import ArgumentsOf, Lowered
+from gendsl.compiler.run.chain_kernel import ChainKernel
 from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
 
 if TYPE_CHECKING:
-    from gendsl.compiler.closed_move import ClosedKernel
-    from gendsl.compiler.warming import Memory
+    from gendsl.compiler.run.closed_move import ClosedKernel
+    from gendsl.compiler.steps.warming import Memory
 
 _LOG = logging.getLogger("gendsl")
 _BASIC = (str, int, float, bool, bytes, type(None), type(Ellipsis), tuple, list, dict, set, frozenset)
@@ -151,7 +151,7 @@ def _made(
     model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], observed: frozenset[Strings]
 ) -> ClosedKernel:
     """A kernel with its text."""
-    from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+    from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
 
     return ClosedKernel(model, args, steps, observed)
 

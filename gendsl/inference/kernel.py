@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
 from gendsl.inference import by_hand
 from gendsl.inference.looked_at import LookedAt
@@ -151,7 +151,7 @@ class Kernel:
             KernelError: another operation, or there is no text: the kernel, the model, an auxiliary program
                 or a transform is not closed, with the reason.
         """
-        from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+        from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
         from gendsl.inference.moves import flattened
         from gendsl.inference.texts import observed_of
 
@@ -178,7 +178,7 @@ class Kernel:
         Args:
             trace: a trace of the model, from which chains are to start.
         """
-        from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+        from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
         from gendsl.inference.moves import flattened
         from gendsl.inference.policy import why_no_machine_code
         from gendsl.inference.texts import observed_of

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.observations import Strings
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.observations import Strings
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 
 if TYPE_CHECKING:
-    from gendsl.compiler.chain_kernel import ChainKernel
+    from gendsl.compiler.run.chain_kernel import ChainKernel
     from gendsl.inference.called import AtHand
     from gendsl.inference.machine import Machine
 

@@ -17,11 +17,8 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import same_value
-from gendsl.compiler.chain_reading import choice_reader, reader
-from gendsl.compiler.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
-from gendsl.compiler.failures import FailedText, NotClosed
-from gendsl.compiler.moves import REPEAT, RUN, Picked, Transition
-from gendsl.compiler.native_layout import (
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.native_layout import (
     ACCEPTED,
     CYCLES,
     IMPOSSIBLE,
@@ -32,9 +29,12 @@ from gendsl.compiler.native_layout import (
     WEIGHED,
     Word,
 )
-from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.recorded_draws import Draws, RecordedDraws, entry_at
-from gendsl.compiler.recorded_values import is_same as is_same_value
+from gendsl.compiler.llvm.recorded_values import is_same as is_same_value
+from gendsl.compiler.moves import REPEAT, RUN, Picked, Transition
+from gendsl.compiler.run.chain_reading import choice_reader, reader
+from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
+from gendsl.compiler.run.native_state import NativeState
+from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws, entry_at
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
@@ -48,9 +48,9 @@ from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
 
 if TYPE_CHECKING:
-    from gendsl.compiler.chain_kernel import ChainKernel
-    from gendsl.compiler.python_state import PythonState
-    from gendsl.compiler.recorded_functions import RecordedFunctions
+    from gendsl.compiler.run.chain_kernel import ChainKernel
+    from gendsl.compiler.run.python_state import PythonState
+    from gendsl.compiler.run.recorded_functions import RecordedFunctions
 
 _TOLERANCE = 1e-9
 FIRST_COMPARED = 16
@@ -152,7 +152,7 @@ class Machine:
         """What the state of the chain is."""
         if self.missing is None:
             return NativeState
-        from gendsl.compiler.python_state import PythonState  # with what makes texts
+        from gendsl.compiler.run.python_state import PythonState  # with what makes texts
 
         return PythonState
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import (
     JUMP,
     PICK,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler import collector
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.ir import Loop
+from gendsl.compiler.hir import collector
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import Involution, Proposal, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.looked_at import TOO_OFTEN
@@ -25,6 +24,7 @@ from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, mo
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import compiled_text, known
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.lowering.ir import Loop
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import is_switched_off, wanted
 from gendsl.selection import select
@@ -298,7 +298,7 @@ def why_no_machine_code() -> str | None:
         return "GENDSL_RUNTIME says so"
     if is_switched_off() and not runtime:
         return "GENDSL_NATIVE says so"
-    from gendsl.compiler import native  # with the compiler, which takes long to import
+    from gendsl.compiler.llvm import native  # with the compiler, which takes long to import
 
     return native.available()
 
@@ -379,8 +379,8 @@ def _gives(
     Raises:
         NotClosed: it can't.
     """
-    from gendsl.compiler import recorded_functions  # with the compiler
-    from gendsl.compiler.native_state import NativeState
+    from gendsl.compiler.run import recorded_functions  # with the compiler
+    from gendsl.compiler.run.native_state import NativeState
 
     state, choice_at = machine.state, recorded_functions.choice_at
     assert isinstance(state, NativeState)

@@ -6,17 +6,17 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.observations import Strings, observed_alone
 from gendsl.compiler.moves import Step, all_within, are_alike
-from gendsl.compiler.observations import Strings, observed_alone
 from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
 
 if TYPE_CHECKING:
-    from gendsl.compiler.chain_kernel import ChainKernel
-    from gendsl.compiler.closed_move import ClosedKernel
+    from gendsl.compiler.run.chain_kernel import ChainKernel
+    from gendsl.compiler.run.closed_move import ClosedKernel
 
 
 class _Compiled(NamedTuple):

@@ -18,13 +18,13 @@ from typing import Any
 
 from gendsl.address import as_path
 from gendsl.choices import MISSING
-from gendsl.compiler.build import Compiled
-from gendsl.compiler.methods import Constants, assign, load, made, own, value_of
-from gendsl.compiler.source import Source
-from gendsl.compiler.spread import Making, spread, spread_statements
-from gendsl.compiler.trees import Transformer, clone
 from gendsl.errors import EXECUTION, ParameterError
+from gendsl.lang.source import Source
+from gendsl.lang.trees import Transformer, clone
 from gendsl.runtime.executions import Assess, Execution, Simulate
+from gendsl.runtime.lowering.build import Compiled
+from gendsl.runtime.lowering.methods import Constants, assign, load, made, own, value_of
+from gendsl.runtime.lowering.spread import Making, spread, spread_statements
 from gendsl.runtime.records import PLAIN_FAMILIES, UNCHANGEABLE, detached, drawn, is_unchanged
 from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.remade import is_remade

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import ITEM, RETVAL, STATUS
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime import fused
 from gendsl.runtime.change import ALL, UNSET, difference
+from gendsl.runtime.lowering.ir import ITEM, RETVAL, STATUS
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner, is_dirty
 
 Touched = Iterable[Path] | None

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import ITEM
 from gendsl.runtime.blocks import NOTHING, Block, Sequence, Touched
 from gendsl.runtime.change import ALL, difference
+from gendsl.runtime.lowering.ir import ITEM
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.choices import MISSING
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_steps import Lookup, Step
 from gendsl.runtime.loop_parts import Slot
+from gendsl.runtime.lowering.tables import NotColumnsError
 
 _EXACT = 1 << 53
 

@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_steps import Step
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.row_columns import AnyColumn, entries_of

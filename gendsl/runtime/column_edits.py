@@ -14,7 +14,6 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.change import change_at
 from gendsl.runtime.column_carried import and_next
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
@@ -22,6 +21,7 @@ from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.columns import Column, plain_type
 from gendsl.runtime.edits import UpdateEdit
 from gendsl.runtime.loop_parts import Iterations, Slot
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import SameIndex
 from gendsl.runtime.totals import value as total_value

@@ -15,9 +15,6 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING, Constraints
-from gendsl.compiler.ir import Part, Stored
-from gendsl.compiler.tables import NotColumnsError
-from gendsl.compiler.vectors import taken
 from gendsl.distributions.columns import VECTORS
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
@@ -40,6 +37,9 @@ from gendsl.runtime.fused import fused_frame
 from gendsl.runtime.loop_edits import edit_few
 from gendsl.runtime.loop_parts import Iterations, Slot, Source
 from gendsl.runtime.loop_updates import LoopUpdate
+from gendsl.runtime.lowering.ir import Part, Stored
+from gendsl.runtime.lowering.tables import NotColumnsError
+from gendsl.runtime.lowering.vectors import taken
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import ReverseIndex, SameIndex

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
-from gendsl.compiler.vectors import Chosen
 from gendsl.distributions.column_laws import sample_column, score_column, total_column
 from gendsl.distributions.compound import product
 from gendsl.distributions.row_columns import ROW_FAMILIES
 from gendsl.runtime.loop_parts import Slot
+from gendsl.runtime.lowering.tables import NotColumnsError, as_column, as_rows
+from gendsl.runtime.lowering.vectors import Chosen
 from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total, total_of

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.change import ALL, LENGTH, Change, difference
 from gendsl.runtime.column_carried import Handed, hand_on
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
@@ -14,6 +13,7 @@ from gendsl.runtime.column_scores import one_key
 from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.reverse import SameIndex, without_same
 from gendsl.runtime.totals import Total, total_of

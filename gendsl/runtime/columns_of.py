@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.nest_loops import NestBlock
 from gendsl.runtime.paths import ColumnPaths, NestPaths
 from gendsl.runtime.regions import Called

@@ -11,7 +11,6 @@ import numpy as np
 
 from gendsl.address import Path, as_path
 from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
-from gendsl.compiler.ir import RETVAL, SCORE
 from gendsl.distributions import Distribution
 from gendsl.errors import NaNError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
@@ -26,6 +25,7 @@ from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.link import Linked
 from gendsl.runtime.local import MOST, LocalDensity, LocalRedraw, edited, local_density, redrawn
 from gendsl.runtime.lookup import record_at
+from gendsl.runtime.lowering.ir import RETVAL, SCORE
 from gendsl.runtime.namespaces import check_new
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.special
 from autograd.tracer import getval, isbox
 
-from gendsl.compiler.lift import Lifter
 from gendsl.errors import LostDerivativeError
+from gendsl.lang.lift import Lifter
 
 Function = Callable[..., Any]
 

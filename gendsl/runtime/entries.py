@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import EXACT, KINDS
 from gendsl.runtime.columns import Column
+from gendsl.runtime.lowering.tables import EXACT, KINDS
 from gendsl.runtime.persistent import PersistentVector
 
 _KINDS = {float: np.float64, int: np.int64, bool: np.bool_}

@@ -18,7 +18,6 @@ import numpy as np
 
 from gendsl.address import Path, as_path
 from gendsl.choices import MISSING, Constraints
-from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, factor
 from gendsl.distributions.arrays import brief
 from gendsl.distributions.scipy_frozen import find_distribution
@@ -33,6 +32,7 @@ from gendsl.errors import (
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
+from gendsl.runtime.lowering.build import Compiled
 from gendsl.runtime.namespaces import check_namespaces, duplicate
 from gendsl.runtime.other_programs import run_other
 from gendsl.runtime.records import (

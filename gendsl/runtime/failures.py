@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.build import Compiled
 from gendsl.errors import AddressConflictError, DuplicateAddressError
 from gendsl.runtime.executions import FRESH, Execution
+from gendsl.runtime.lowering.build import Compiled
 
 Beginning = tuple[Any, Any] | None
 """The generator of an operation that has not begun, and its state; None where it won't be done again."""

@@ -14,13 +14,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gendsl.compiler.ir import POSITION
 from gendsl.runtime.blocks import NOTHING, FragmentBlock, Touched
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference, is_same
 from gendsl.runtime.entries import EntryStore, can_hold
 from gendsl.runtime.loop_parts import EVERY, Iterations, Slot
 from gendsl.runtime.loop_reads import OuterUse
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.ir import POSITION
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
 from gendsl.runtime.totals import ZERO

@@ -11,14 +11,14 @@ import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
-from gendsl.compiler import vector_rows, vectors
-from gendsl.compiler.ir import ColumnSite
-from gendsl.compiler.plates import Plate
-from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
-from gendsl.compiler.vectors import Chosen
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
 from gendsl.runtime.differentiable import holds_box, special_functions
+from gendsl.runtime.lowering import vector_rows, vectors
+from gendsl.runtime.lowering.ir import ColumnSite
+from gendsl.runtime.lowering.plates import Plate
+from gendsl.runtime.lowering.tables import NotColumnsError, as_column, as_rows
+from gendsl.runtime.lowering.vectors import Chosen
 from gendsl.runtime.nests import Nest, nest_paths
 from gendsl.runtime.paths import ColumnPaths
 from gendsl.runtime.tape import Tape

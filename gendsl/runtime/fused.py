@@ -21,11 +21,11 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from gendsl.compiler.ir import ITEM, POSITION
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.distributions import Distribution
 from gendsl.runtime.change import UNSET, difference
 from gendsl.runtime.generated import generated
+from gendsl.runtime.lowering.ir import ITEM, POSITION
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.reads import Read, is_dirty
 from gendsl.runtime.records import PLAIN_FAMILIES, as_score
 

@@ -16,10 +16,6 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import Constraints, choicemap
-from gendsl.compiler.build import Compiled, compile_function
-from gendsl.compiler.explain import explain, explain_reference
-from gendsl.compiler.render import is_to_be_shown
-from gendsl.compiler.sites import address_in_frame
 from gendsl.errors import (
     EXECUTION,
     ArgumentError,
@@ -39,6 +35,8 @@ from gendsl.interface import (
     Rng,
     as_rng,
 )
+from gendsl.lang.render import is_to_be_shown
+from gendsl.lang.sites import address_in_frame
 from gendsl.runtime import column_loops, small
 from gendsl.runtime.arguments import private, separate
 from gendsl.runtime.at_once import body_at_once
@@ -48,6 +46,8 @@ from gendsl.runtime.groups import has_groups
 from gendsl.runtime.guards import or_whole
 from gendsl.runtime.impossible import blame_given, refuse_nan
 from gendsl.runtime.link import Linked
+from gendsl.runtime.lowering.build import Compiled, compile_function
+from gendsl.runtime.lowering.explain import explain, explain_reference
 from gendsl.runtime.paths import path_set
 from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
@@ -225,9 +225,9 @@ class GenFunction(GenerativeFunction):
             NotClosedError: the program is not closed; the error says why, and in which line.
             ArgumentError: there is no text for this operation, or the arguments don't fit.
         """
-        from gendsl.compiler.closed import ClosedDensity
-        from gendsl.compiler.closed_sampler import ClosedSampler
-        from gendsl.compiler.failures import NotClosed
+        from gendsl.compiler.hir.failures import NotClosed
+        from gendsl.compiler.run.closed import ClosedDensity
+        from gendsl.compiler.run.closed_sampler import ClosedSampler
 
         texts = {"assess": ClosedDensity, "generate": ClosedSampler}
         if operation not in texts:

@@ -13,9 +13,6 @@ from autograd.tracer import Box, getval, isbox
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
-from gendsl.compiler.build import Compiled
-from gendsl.compiler.helpers import Helper
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.distributions.compound import iid
@@ -25,6 +22,9 @@ from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_
 from gendsl.runtime.differentiable import WITHOUT_GRADIENT, Differentiable, tells_of_box
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.followed import FollowedVectors, score_plate
+from gendsl.runtime.lowering.build import Compiled
+from gendsl.runtime.lowering.helpers import Helper
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.records import Record, Records
 from gendsl.runtime.tape import Tape
 from gendsl.selection import Selection

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.groups import Member
-from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
-from gendsl.compiler.light import ENTRIES, entries
 from gendsl.errors import Location
 from gendsl.runtime import column_loops, small
 from gendsl.runtime.blocks import Block, FragmentBlock, Touched
@@ -27,6 +24,9 @@ from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Assess, Closed
 from gendsl.runtime.inlined import REGENERATED_WITHIN, Makers
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.groups import Member
+from gendsl.runtime.lowering.ir import LENGTH, RETVAL, SCORE, WHOLE
+from gendsl.runtime.lowering.light import ENTRIES, entries
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
 from gendsl.runtime.records import REMEMBERED, Records
 from gendsl.runtime.reexecutions import Update

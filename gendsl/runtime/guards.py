@@ -26,13 +26,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gendsl.compiler.build import Compiled
-from gendsl.compiler.effects import is_pure
-from gendsl.compiler.overwrites import is_users
-from gendsl.compiler.trees import walk
 from gendsl.errors import too_deep
 from gendsl.interface import as_rng
+from gendsl.lang.trees import walk
 from gendsl.runtime.change import SCALARS
+from gendsl.runtime.lowering.build import Compiled
+from gendsl.runtime.lowering.effects import is_pure
+from gendsl.runtime.lowering.overwrites import is_users
 from gendsl.runtime.written import whole
 
 _Value = TypeVar("_Value")

@@ -11,14 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler import ir, vectors
-from gendsl.compiler.build import Compiled
-from gendsl.compiler.disjoint import is_disjoint
-from gendsl.compiler.emit import emit
-from gendsl.compiler.helpers import Helper
-from gendsl.compiler.ir import RETVAL
-from gendsl.compiler.liveness import all_loads, levels
-from gendsl.compiler.tables import Table
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import column_loops
 from gendsl.runtime.at_once import statements_at_once
@@ -42,6 +34,14 @@ from gendsl.runtime.guards import Guards
 from gendsl.runtime.local_sites import sites_of
 from gendsl.runtime.loop_parts import Source, all_states
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering import ir, vectors
+from gendsl.runtime.lowering.build import Compiled
+from gendsl.runtime.lowering.disjoint import is_disjoint
+from gendsl.runtime.lowering.emit import emit
+from gendsl.runtime.lowering.helpers import Helper
+from gendsl.runtime.lowering.ir import RETVAL
+from gendsl.runtime.lowering.liveness import all_loads, levels
+from gendsl.runtime.lowering.tables import Table
 from gendsl.runtime.nest_loops import NestBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock

@@ -53,9 +53,6 @@ from math import inf
 from textwrap import indent as indented
 from typing import TYPE_CHECKING, Any
 
-from gendsl.compiler.ir import ITEM, POSITION
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.change import UNSET
 from gendsl.runtime.column_frames import EXTREME
@@ -75,6 +72,9 @@ from gendsl.runtime.local_sites import (
     slots_read,
     total_text,
 )
+from gendsl.runtime.lowering.ir import ITEM, POSITION
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.totals import change as changed_total
 from gendsl.runtime.totals import value as total_value

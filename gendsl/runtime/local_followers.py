@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock, Sequence, only_gathers
 from gendsl.runtime.change import is_same
 from gendsl.runtime.column_frames import ColumnFrames
@@ -24,6 +23,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import Affected, rescored
 from gendsl.runtime.filled import FilledBlock
 from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.totals import value as total_value
 

@@ -37,8 +37,6 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from gendsl.compiler.ir import POSITION
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import (
@@ -53,6 +51,8 @@ from gendsl.runtime.local_sites import (
     slots_read,
 )
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.ir import POSITION
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import HUGE

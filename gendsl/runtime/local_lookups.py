@@ -38,8 +38,6 @@ from textwrap import dedent
 from textwrap import indent as indented
 from typing import Any
 
-from gendsl.compiler.tables import Entry, NotColumnsError
-from gendsl.compiler.vectors import taken
 from gendsl.distributions.columns import VECTORS
 from gendsl.runtime.column_carried import hand_on
 from gendsl.runtime.column_frames import ColumnFrames
@@ -48,6 +46,8 @@ from gendsl.runtime.column_scores import is_key
 from gendsl.runtime.column_steps import Step
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, leaving, outer_text, total_text
+from gendsl.runtime.lowering.tables import Entry, NotColumnsError
+from gendsl.runtime.lowering.vectors import taken
 from gendsl.runtime.members import gathered
 from gendsl.runtime.totals import change as changed_total
 from gendsl.runtime.totals import value as total_value

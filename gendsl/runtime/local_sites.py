@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, Sequence, only_gathers
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.local_followers import Followers, followers_of
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.reads import Frame, Runner
 from gendsl.runtime.records import Record
 from gendsl.runtime.reverse import SameIndex

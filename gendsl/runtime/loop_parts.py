@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import as_column, as_rows
 from gendsl.runtime.blocks import Sequence
+from gendsl.runtime.lowering.tables import as_column, as_rows
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames, Runner
 from gendsl.runtime.totals import Total

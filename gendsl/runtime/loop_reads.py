@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gendsl.compiler.ir import ITEM
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.blocks import CONTINUE, Block, ExitBlock, ReturnBlock, Sequence
 from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import ALL, LENGTH, Change
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.loop_routes import Routed
+from gendsl.runtime.lowering.ir import ITEM
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.reads import Changes
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import Part
 from gendsl.runtime.blocks import Block
 from gendsl.runtime.loop_parts import (
     ADDRESSES,
@@ -16,6 +15,7 @@ from gendsl.runtime.loop_parts import (
     Source,
     counted_at,
 )
+from gendsl.runtime.lowering.ir import Part
 from gendsl.runtime.reads import Frames
 
 

@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import Stored
 from gendsl.runtime.blocks import BREAK, RETURN, Touched
 from gendsl.runtime.change import ALL, LENGTH, Change, change_at, difference
 from gendsl.runtime.loop_parts import (
@@ -16,6 +15,7 @@ from gendsl.runtime.loop_parts import (
     Iterations,
 )
 from gendsl.runtime.loop_reads import keys_of_change
+from gendsl.runtime.lowering.ir import Stored
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import without_same
 from gendsl.runtime.totals import HUGE, total_of

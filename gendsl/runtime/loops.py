@@ -12,8 +12,6 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import ITEM, POSITION, RETVAL, Part, Stored
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.blocks import BREAK, NOTHING, RETURN, ReturnBlock, Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference
 from gendsl.runtime.loop_edits import edit_few, is_longer
@@ -29,6 +27,8 @@ from gendsl.runtime.loop_parts import (
 from gendsl.runtime.loop_reads import keys_of_change, outer_uses
 from gendsl.runtime.loop_routes import Routed
 from gendsl.runtime.loop_updates import LoopUpdate
+from gendsl.runtime.lowering.ir import ITEM, POSITION, RETVAL, Part, Stored
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, is_dirty
 from gendsl.runtime.reverse import ReverseIndex, SameIndex

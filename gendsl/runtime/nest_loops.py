@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.ir import POSITION, Level
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import Touched
 from gendsl.runtime.change import LENGTH, Change
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.columns import Column
 from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.lowering.ir import POSITION, Level
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.nests import Nest, NestColumn, Reordered, differing, nest_paths, orders
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frames

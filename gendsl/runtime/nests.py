@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.ir import Level
-from gendsl.compiler.tables import Columnar, NotColumnsError, as_column
 from gendsl.runtime.change import difference
 from gendsl.runtime.loop_parts import as_indexable, counted_at, one_length
+from gendsl.runtime.lowering.ir import Level
+from gendsl.runtime.lowering.tables import Columnar, NotColumnsError, as_column
 from gendsl.runtime.paths import ColumnPaths, NestPaths
 from gendsl.runtime.written import Written
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.ir import ITEM
-from gendsl.compiler.ir import LENGTH as OF_LENGTH
-from gendsl.compiler.tables import is_array
 from gendsl.runtime.change import ALL, LENGTH, normal_key
+from gendsl.runtime.lowering.ir import ITEM
+from gendsl.runtime.lowering.ir import LENGTH as OF_LENGTH
+from gendsl.runtime.lowering.tables import is_array
 from gendsl.runtime.written_keys import CELL
 
 Frame = list[Any]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from gendsl.compiler.ir import POSITION
 from gendsl.runtime.change import ALL, UNSET
+from gendsl.runtime.lowering.ir import POSITION
 from gendsl.runtime.written_keys import CELL
 
 

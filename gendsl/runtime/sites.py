@@ -8,19 +8,19 @@ from math import inf
 from typing import Any
 
 from gendsl.address import Path, as_path
-from gendsl.compiler.definition import raise_at
-from gendsl.compiler.ir import Part
-from gendsl.compiler.sites import is_braced
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.lang.definition import raise_at
+from gendsl.lang.sites import is_braced
 from gendsl.runtime import fused
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
 from gendsl.runtime.executions import inverted
 from gendsl.runtime.guards import unchanged_by
+from gendsl.runtime.lowering.ir import Part
 from gendsl.runtime.namespaces import duplicate
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.records import REMEMBERED, detached

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gendsl.compiler.light import ENTRIES, entries
 from gendsl.runtime import column_loops
+from gendsl.runtime.lowering.light import ENTRIES, entries
 from gendsl.runtime.watched import is_forced
 
 if TYPE_CHECKING:
-    from gendsl.compiler.build import Compiled
+    from gendsl.runtime.lowering.build import Compiled
 
 CHOICES = 24
 """Up to how many choices the trace of a light program is executed whole."""

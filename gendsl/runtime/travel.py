@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import cloudpickle
 
-from gendsl.compiler.build import Compiled
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.lowering.build import Compiled
 
 
 def travels_whole(module: str | None) -> bool:

@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gendsl.choices import same_value
-from gendsl.compiler.suspects import CAUSES, suspects
 from gendsl.errors import NotDeterministicError, RuntimeMismatchError
+from gendsl.runtime.lowering.suspects import CAUSES, suspects
 from gendsl.runtime.trace import ReferenceTrace, definition
 
 if TYPE_CHECKING:
-    from gendsl.compiler.build import Compiled
-    from gendsl.compiler.source import Source
+    from gendsl.lang.source import Source
+    from gendsl.runtime.lowering.build import Compiled
 
 _Trace = TypeVar("_Trace", bound=ReferenceTrace)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.runtime.columns import Column
+from gendsl.runtime.lowering.tables import NotColumnsError, as_column, as_rows
 from gendsl.runtime.writers import STORES, Writers
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import Columnar
 from gendsl.runtime.change import ALL, LENGTH, Mark
+from gendsl.runtime.lowering.tables import Columnar
 
 CELL = Mark("CELL")
 """What the key of an entry of a row begins with; no key of the user's does."""

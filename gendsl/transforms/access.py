@@ -18,13 +18,13 @@ import builtins
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from gendsl.compiler.definition import FunctionNode
-from gendsl.compiler.lift import Lifter
-from gendsl.compiler.sites import is_program
-from gendsl.compiler.source import Source
-from gendsl.compiler.trees import Transformer, clone, located
 from gendsl.distributions.base import measured
 from gendsl.errors import EXECUTION
+from gendsl.lang.definition import FunctionNode
+from gendsl.lang.lift import Lifter
+from gendsl.lang.sites import is_program
+from gendsl.lang.source import Source
+from gendsl.lang.trees import Transformer, clone, located
 from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.forward import Dual

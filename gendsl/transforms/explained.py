@@ -6,10 +6,10 @@ import ast
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from gendsl.compiler.explain import head, joined
-from gendsl.compiler.lines import WIDTH, Listing
-from gendsl.compiler.sites import known_value
-from gendsl.compiler.trees import walk
+from gendsl.lang.sites import known_value
+from gendsl.lang.trees import walk
+from gendsl.runtime.lowering.explain import head, joined
+from gendsl.runtime.lowering.lines import WIDTH, Listing
 from gendsl.transforms.run import continuous, discrete
 from gendsl.transforms.statements import copy, read, write
 

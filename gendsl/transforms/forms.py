@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.ir import Part
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Block, CopyBlock, FragmentBlock, ReturnBlock
 from gendsl.runtime.branches import BranchBlock
@@ -20,6 +19,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.lowering.ir import Part
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.regions import Called
 from gendsl.runtime.sites import SiteBlock

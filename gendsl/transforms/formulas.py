@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.trees import clone, walk
+from gendsl.lang.trees import clone, walk
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.rules import LN2, LN10
 

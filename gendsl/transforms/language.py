@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, overload
 
 from gendsl.address import Path
-from gendsl.compiler.lift import compile_lifted
-from gendsl.compiler.render import is_to_be_shown, render
-from gendsl.compiler.source import Source, find_source
-from gendsl.compiler.trees import children
 from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError, too_deep
+from gendsl.lang.lift import compile_lifted
+from gendsl.lang.render import is_to_be_shown, render
+from gendsl.lang.source import Source, find_source
+from gendsl.lang.trees import children
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.lift import compile_lifted
 from gendsl.distributions.base import measured
+from gendsl.lang.lift import compile_lifted
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
 from gendsl.runtime.verify import Schedule

@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gendsl.address import Path, as_path
-from gendsl.compiler.build import Compiled
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import is_ours, measured
@@ -28,6 +26,8 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import LARGE, column_total
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.lowering.build import Compiled
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.other_programs import OtherChoice
 from gendsl.runtime.records import PLAIN_FAMILIES, Records
 from gendsl.runtime.totals import value as total_value

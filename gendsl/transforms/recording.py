@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.lift import Lifter
+from gendsl.lang.lift import Lifter
 from gendsl.runtime.records import Record
 from gendsl.supports import Real, RealArray, Simplex, Support
 from gendsl.transforms.access import Accessor

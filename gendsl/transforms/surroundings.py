@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import is_ours
+from gendsl.runtime.lowering.build import Compiled
 from gendsl.transforms.recording import MODULES, USUAL
 from gendsl.transforms.run import Label
 from gendsl.transforms.statements import copy, read, write

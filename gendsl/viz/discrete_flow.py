@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.definition import FunctionNode
 from gendsl.errors import frame_location, user_frame
+from gendsl.lang.definition import FunctionNode
 from gendsl.transforms.run import Input, Label, Output, Run, Write
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText, NotClosed
-from gendsl.compiler.native import available
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.closed import ClosedDensity
 
 NATIVE = available() is None
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from gendsl.compiler.failures import FailedText
+from gendsl.compiler.hir.failures import FailedText
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.llvm.native_layout import ACCEPTED, Word
 from gendsl.compiler.moves import REPEAT, RUN
-from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import ACCEPTED, Word
-from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.run.native_state import NativeState
 from gendsl.errors import GenDSLError
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")

@@ -3,7 +3,6 @@
 import copy
 import random
 
-from gendsl.compiler.failures import PYTHON_FAILURES
 from gendsl.compiler.hir import (
     Append,
     Call,
@@ -25,7 +24,8 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
-from gendsl.compiler.print_python import compile_python
+from gendsl.compiler.hir.failures import PYTHON_FAILURES
+from gendsl.compiler.python.print_python import compile_python
 
 NUMBERS, LISTS = ("f",), ("r",)
 KINDS = {"number": "f", "index": "i", "list": "r", "lists": "r"}

@@ -7,9 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.axes import Axes
-from gendsl.compiler.encode import Words, room
-from gendsl.compiler.failures import PYTHON_FAILURES
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -32,10 +29,13 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.native import Native, code_of
-from gendsl.compiler.native_layout import FULL, Layout, Word
-from gendsl.compiler.print_llvm import print_llvm
-from gendsl.compiler.print_python import compile_python
+from gendsl.compiler.hir.encode import Words, room
+from gendsl.compiler.hir.failures import PYTHON_FAILURES
+from gendsl.compiler.llvm.native import Native, code_of
+from gendsl.compiler.llvm.native_layout import FULL, Layout, Word
+from gendsl.compiler.llvm.print_llvm import print_llvm
+from gendsl.compiler.passes.axes import Axes
+from gendsl.compiler.python.print_python import compile_python
 
 F, INT, B, R = "fibr"
 FLOATS, INTEGERS = ("f",), ("i",)

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.models import families
 from gendsl import bernoulli, dirichlet, gen, normal, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.errors import ArgumentError
 from tests.compiler.closed_outcomes import NATIVE, equal, outcome
 from tests.conformance.idioms import GROUPS

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, iid, normal, sample, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import mh
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import outcome, raises_everywhere

@@ -31,8 +31,8 @@ from gendsl import (
     von_mises,
     wishart,
 )  # fmt: skip
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.supports import (
     Correlation,
     Covariance,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText
+from gendsl.compiler.hir.failures import FailedText
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.supports import Real
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 from tests.compiler.test_sampler import outcome as sampled

@@ -22,10 +22,10 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.moves import Involution
-from gendsl.compiler.native_layout import Word
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import involutive, involutive_mcmc
 from gendsl.transforms.language import directions
 from tests.compiler.closed_steps import (

@@ -9,8 +9,8 @@ from scipy import special
 from scipy.special import log_softmax, logsumexp, softmax
 
 from gendsl import factor, gen, normal
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 RANDOM = np.random.default_rng(0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, choicemap, gen, iid, normal, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText
+from gendsl.compiler.hir.failures import FailedText
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 
 HALF, SIDE = np.float64(0.5), np.bool_(True)

@@ -5,9 +5,9 @@ import pytest
 import scipy.stats as st
 
 from gendsl import factor, gen, normal, sample, select
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.native import available
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import cycle, mh, random_walk
 from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import outcome, raises_everywhere

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 LONG = tuple(float(i) for i in range(20))

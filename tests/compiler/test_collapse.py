@@ -7,8 +7,6 @@ import pytest
 
 from gendsl import gen, normal
 from gendsl.compiler import hir
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.collapse import collapse
 from gendsl.compiler.hir import (
     Const,
     Fail,
@@ -25,7 +23,9 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.passes.collapse import collapse
+from gendsl.compiler.python.print_python import compile_python, print_python
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome
 
 XS = np.random.default_rng(1).normal(size=(4, 3))

@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from gendsl import gen, normal
-from gendsl.compiler import closed
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.run import closed
+from gendsl.compiler.run.closed import ClosedDensity
 
 
 @gen

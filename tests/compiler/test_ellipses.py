@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gamma, gen, iid, mvnormal, normal, product, select, student_t, uniform
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import elliptical_slice
 from gendsl.inference.moves import flattened
 from tests.compiler.closed_steps import WAYS, AsPython, compared

@@ -5,8 +5,8 @@ from math import inf
 
 import pytest
 
-from gendsl.compiler.first_iterations import Iterations
 from gendsl.compiler.hir import Const, For, Op, Set, Var
+from gendsl.compiler.passes.first_iterations import Iterations
 
 AT, N, OLD, FLAG = Var("t", "i"), Var("n", "i"), Var("old", "i"), Var("flag", "b")
 FLAGS = {FLAG: Const(True, "b")}

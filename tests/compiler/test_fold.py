@@ -5,10 +5,10 @@ import random
 import pytest
 
 from gendsl.compiler import hir
-from gendsl.compiler.clean import clean_one
-from gendsl.compiler.fold import fold
 from gendsl.compiler.hir import FALSE, TRUE, Const, Fail, For, Function, If, Op, Return, Set, Var
-from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.passes.fold import fold
+from gendsl.compiler.python.print_python import compile_python, print_python
 from tests.compiler.hir_programs import RandomProgram, arguments, result_of
 
 X, Y, N, M, AT, T = Var("x", "f"), Var("y", "f"), Var("n", "i"), Var("m", "i"), Var("i", "i"), Var("t", "b")

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal
-from gendsl.compiler import fusion, hir
-from gendsl.compiler.clean import clean_one
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -28,8 +26,11 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.print_python import compile_python, print_python
-from gendsl.compiler.text_effects import TextEffects
+from gendsl.compiler.hir.text_effects import TextEffects
+from gendsl.compiler.passes import fusion
+from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.python.print_python import compile_python, print_python
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 XS = [0.5, -1.0, 2.0, 0.25, 1.5]

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from gendsl import gen, mixture, mvnormal, normal, student_t, uniform_discrete
-from gendsl.compiler import clean, hir, invariants, staging, text_effects
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import PYTHON_FAILURES
+from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
     Call,
@@ -27,8 +25,12 @@ from gendsl.compiler.hir import (
     Set,
     Store,
     Var,
+    text_effects,
 )
-from gendsl.compiler.print_python import compile_python, name_apart, print_python
+from gendsl.compiler.hir.failures import PYTHON_FAILURES
+from gendsl.compiler.passes import clean, invariants, staging
+from gendsl.compiler.python.print_python import compile_python, name_apart, print_python
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import mh
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 from tests.compiler.hir_programs import RandomProgram, arguments, result_of

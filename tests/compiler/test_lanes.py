@@ -22,10 +22,12 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler import axes, llvm_vector_math, native
-from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.hir import For
-from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS, LANES
+from gendsl.compiler.hir.machine import LANES
+from gendsl.compiler.llvm import native, vector_math
+from gendsl.compiler.llvm.vector_math import FLOATS, INTEGERS
+from gendsl.compiler.passes import axes
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import cycle, mh, sample, single_site
 from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import NATIVE, outcome
@@ -758,12 +760,12 @@ def compiled(symbol):
     import llvmlite.binding as llvm
 
     extra = ", i32 0" if "special" in symbol else ""
-    both, name = f"{{{FLOATS}, {INTEGERS}}}", llvm_vector_math.name_of(symbol)
-    active = llvm_vector_math.splat("-1", "i64")
+    both, name = f"{{{FLOATS}, {INTEGERS}}}", vector_math.name_of(symbol)
+    active = vector_math.splat("-1", "i64")
     text = f"""
-{llvm_vector_math.DECLARATIONS}
+{vector_math.DECLARATIONS}
 declare double @{symbol}(double{extra.replace(" 0", "")}) nounwind
-{llvm_vector_math.function(symbol, 1, extra)}
+{vector_math.function(symbol, 1, extra)}
 define void @run(ptr %x, ptr %y, ptr %left) {{
   %given = load {FLOATS}, ptr %x, align 8
   %both = call {both} @{name}({FLOATS} %given, {INTEGERS} {active})

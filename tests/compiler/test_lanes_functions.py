@@ -2,7 +2,6 @@
 
 import pytest
 
-from gendsl.compiler import axes
 from gendsl.compiler.hir import (
     Append,
     Call,
@@ -22,6 +21,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
+from gendsl.compiler.passes import axes
 from tests.compiler.closed_outcomes import NATIVE
 from tests.compiler.lanes_programs import FLOATS, OTHER, OUT, TOTAL, XS, YS, ZS, ByMachine, N, agree, f, i
 

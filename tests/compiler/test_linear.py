@@ -13,8 +13,8 @@ import scipy.linalg
 
 from benchmarks.models import models
 from gendsl import continuous, factor, gen, mvnormal, normal, read, select, transform, write
-from gendsl.compiler import native, native_linear
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.llvm import native, native_linear
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import elliptical_slice, involutive
 from tests.compiler.closed_steps import needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
@@ -261,7 +261,7 @@ def test_threads_have_equal_bits_and_give_back_what_blas_used():
 SCRIPT = """
 import os, threading
 from gendsl.compiler import native_linear
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.test_linear import CHOICES, given, normals
 
 args = given(100)

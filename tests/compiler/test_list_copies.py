@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gendsl import categorical, dirichlet, gen, multinomial, normal, piecewise_uniform, uniform_discrete
-from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.passes.axes import Axes
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 ROWS = [[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.25, 0.25, 0.5]]

@@ -18,7 +18,7 @@ from gendsl import (
     transform,
     write,
 )
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.errors import LabelError
 from gendsl.inference import cycle, involutive, mh
 from gendsl.testing import running_on

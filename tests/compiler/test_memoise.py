@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gendsl import categorical, gen, mvnormal, normal, uniform_discrete
-from gendsl.compiler import axes, hir, memoise
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler import hir
+from gendsl.compiler.passes import axes, memoise
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 
 MEANS = [[0.0, 1.0], [2.0, -1.0], [5.0, 5.0]]

@@ -1,8 +1,8 @@
 """Functions of a text that say the same are one, and those that do not stay two."""
 
 from gendsl.compiler.hir import Call, Const, Function, Op, Return, Var
-from gendsl.compiler.merge import merge
-from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.passes.merge import merge
+from gendsl.compiler.python.print_python import compile_python, print_python
 
 X = Var("x", "f")
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from gendsl import gen, normal, read, transform, write
-from gendsl.compiler import native, native_cache, slopes
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.llvm import native, native_cache
+from gendsl.compiler.llvm.native import available
 from gendsl.compiler.moves import Involution
-from gendsl.compiler.native import available
-from gendsl.compiler.slopes import shared
+from gendsl.compiler.run import slopes
+from gendsl.compiler.run.closed import ClosedDensity
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.run.slopes import shared
 from gendsl.transforms.language import directions
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -131,8 +132,8 @@ def test_a_disk_that_is_full_leaves_nothing_behind(kept, monkeypatch):
 
 SCRIPT = """
 from benchmarks.models import models
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.slopes import shared
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.run.slopes import shared
 from gendsl.inference.moves import flattened
 print(shared().text)
 for model in models("mixtures")[:1] + models("regression_trees")[:1]:

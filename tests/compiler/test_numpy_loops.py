@@ -9,11 +9,7 @@ import pytest
 
 from benchmarks.models import families
 from gendsl import gen, normal, uniform
-from gendsl.compiler import hir, numpy_runtime
-from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import FailedText
+from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
     Call,
@@ -31,12 +27,17 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
+from gendsl.compiler.hir.failures import FailedText
 from gendsl.compiler.moves import Involution
-from gendsl.compiler.numpy_loops import NumPyLoops, arrays_of, print_at_once
-from gendsl.compiler.numpy_runtime import Table, lanes
-from gendsl.compiler.print_python import compile_python, print_python
-from gendsl.compiler.tails import with_tails
-from gendsl.compiler.whole_columns import Stamps, Values
+from gendsl.compiler.passes.axes import Axes
+from gendsl.compiler.passes.tails import with_tails
+from gendsl.compiler.python import numpy_runtime
+from gendsl.compiler.python.numpy_loops import NumPyLoops, arrays_of, print_at_once
+from gendsl.compiler.python.numpy_runtime import Table, lanes
+from gendsl.compiler.python.print_python import compile_python, print_python
+from gendsl.compiler.python.whole_columns import Stamps, Values
+from gendsl.compiler.run.closed import ClosedDensity
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import involutive_mcmc
 from gendsl.transforms.language import directions
 from tests.compiler.closed_steps import AsPython, compared
@@ -115,7 +116,7 @@ def run(text, xs, out=()):
 
 
 def by_python_of(text, xs, out):
-    from gendsl.compiler.failures import PYTHON_FAILURES
+    from gendsl.compiler.hir.failures import PYTHON_FAILURES
 
     try:
         return compile_python(text, {})["main"](None, len(xs), list(xs), out)

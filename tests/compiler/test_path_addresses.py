@@ -23,14 +23,14 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.closed_sampler import ClosedSampler
-from gendsl.compiler.failures import FailedText, NotClosed
-from gendsl.compiler.key_paths import apart, code_of, key_of, segments
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.state import MOST_NEW_NODES
-from gendsl.compiler.types import Joined, Nested, PathPart
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.hir.key_paths import apart, code_of, key_of, segments
+from gendsl.compiler.hir.types import Joined, Nested, PathPart
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.python.state import MOST_NEW_NODES
+from gendsl.compiler.run.closed import ClosedDensity
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.run.closed_sampler import ClosedSampler
 from gendsl.errors import AddressConflictError, UnknownAddressError
 from gendsl.inference import cycle, involutive, mh, sample, single_site
 from gendsl.testing import running_on, runtimes
@@ -502,7 +502,7 @@ def test_numbers_of_tuples_that_are_gone_are_forgotten_by_python_text():
 def test_numbers_of_tuples_that_are_gone_are_forgotten(monkeypatch):
     """They are numbered anew once there is no room for their numbers."""
     trace, kernel = ever_new.simulate((5,), rng=1), mh(select("label"))
-    monkeypatch.setattr("gendsl.compiler.native_state._NODES_AT_LEAST", 10)
+    monkeypatch.setattr("gendsl.compiler.run.native_state._NODES_AT_LEAST", 10)
     native = same_chains(kernel, trace, monkeypatch, draws=400, record=quantities)
     assert not native.fallbacks
     assert native.state.words[Word.NODES] < 200  # a step gives three numbers, or more
@@ -521,7 +521,7 @@ def fails_at_times(n):
 
 def test_numbers_that_were_forgotten_are_those_before_where_a_step_fails(monkeypatch):
     """And the steps before it are made again."""
-    monkeypatch.setattr("gendsl.compiler.state.MOST_NEW_NODES", 3)
+    monkeypatch.setattr("gendsl.compiler.python.state.MOST_NEW_NODES", 3)
     trace, kernel, found = fails_at_times.simulate((5,), rng=1), mh(select("label", "mean")), {}
     for runtime in ("python", "compiled"):
         made = []

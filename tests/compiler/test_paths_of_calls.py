@@ -20,8 +20,8 @@ from gendsl import (
     uniform,
     write,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import cycle, involutive, random_walk, single_site
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_steps import WAYS

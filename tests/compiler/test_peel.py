@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gendsl import gamma, gen, mvnormal, normal
-from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome
 
 

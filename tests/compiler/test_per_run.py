@@ -19,10 +19,10 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import FailedText
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.observations import observed_alone
+from gendsl.compiler.hir.failures import FailedText
+from gendsl.compiler.hir.observations import observed_alone
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
 from gendsl.inference.texts import observed_of
 from gendsl.testing import running_on

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, sample
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.moves import REPEAT, RUN, Picked, Several
-from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.picking import log_share, picked
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.run.native_state import NativeState
+from gendsl.compiler.steps.picking import log_share, picked
 from gendsl.inference import cycle, involutive, mh, mixture, repeat
 from gendsl.inference.moves import flattened
 from gendsl.selection import select
@@ -141,7 +141,7 @@ def test_the_reference(name, way):
 def test_where_there_is_little_room(name, monkeypatch):
     """A step that needs more is made again, and so is what it had kept."""
     for what, size in {"_FIRST_WORDS": 16, "_FIRST_HEAP": 16, "_FIRST_CAPACITY": 1, "_FIRST_ROOM": 2}.items():
-        monkeypatch.setattr(f"gendsl.compiler.native_state.{what}", size)
+        monkeypatch.setattr(f"gendsl.compiler.run.native_state.{what}", size)
     test_the_reference(name, AsMachineCode)
 
 

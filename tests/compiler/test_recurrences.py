@@ -7,12 +7,12 @@ import random
 import pytest
 
 from gendsl import categorical, exponential, gamma, gen, normal, poisson, uniform
-from gendsl.compiler import recurrences
-from gendsl.compiler.clean import clean_one
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.hir import For, Function, If, Load, Op, Return, Set, Var
-from gendsl.compiler.print_python import print_python
+from gendsl.compiler.passes import recurrences
+from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.python.print_python import print_python
+from gendsl.compiler.run.closed import ClosedDensity
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import random_walk, sample
 from gendsl.inference.moves import flattened
 from gendsl.testing import running_on, runtimes

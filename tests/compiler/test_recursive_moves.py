@@ -25,8 +25,8 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.native_layout import Word
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import RecursionDepthError
 from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
 from gendsl.testing import running_on
@@ -266,7 +266,7 @@ def test_memory_stays_as_it_is(monkeypatch):
 
 
 def test_python_text_forgets_calls(monkeypatch):
-    monkeypatch.setattr("gendsl.compiler.state.MOST_NEW_NODES", 20)
+    monkeypatch.setattr("gendsl.compiler.python.state.MOST_NEW_NODES", 20)
     move, trace = MOVES["deep"], start()
     closed, rng = compiled(trace, move), np.random.default_rng(3)
     state = closed.state(values(trace), trace.observed_paths, trace.log_prob, rng)
@@ -453,8 +453,8 @@ def all_raised(model_in, aux_in, *, model_out, aux_out):
 
 @needs_llvm
 def test_where_the_density_is_zero_is_told_by_addresses(monkeypatch):
-    monkeypatch.setattr("gendsl.compiler.native_state._FIRST_NODES", 4)
-    monkeypatch.setattr("gendsl.compiler.native_state._NODES_AT_LEAST", 1)
+    monkeypatch.setattr("gendsl.compiler.run.native_state._FIRST_NODES", 4)
+    monkeypatch.setattr("gendsl.compiler.run.native_state._NODES_AT_LEAST", 1)
     kernel = cycle(involutive(raised, all_raised), mh(select("foot")))
     native = same_chains(kernel, climbed.simulate(rng=3), monkeypatch, draws=500, record=("foot", "height"))
     assert native.state.told_zeros >= 2
@@ -473,7 +473,7 @@ def raised_up_to_four(model_in, aux_in, *, model_out, aux_out):
 @needs_llvm
 def test_steps_before_one_that_fails_are_made_again(monkeypatch):
     """With the numbers that calls were given since."""
-    monkeypatch.setattr("gendsl.compiler.native_state._FIRST_NODES", 4)
+    monkeypatch.setattr("gendsl.compiler.run.native_state._FIRST_NODES", 4)
     found = []
     for runtime in ("native", "compiled"):
         with running_on(runtime), pytest.raises(AssertionError):

@@ -10,8 +10,8 @@ from importlib import import_module
 import pytest
 
 from benchmarks.models import FAMILIES, models
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import FailedText, NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.rewrites import rewritten
 
 REFUSED = {"grammar"}

@@ -57,5 +57,5 @@ def test_steps_are_made_again_with_as_little_room(monkeypatch):
     expected = chain()
     assert max(expected) >= 7
     for words in range(40, 1600, 40):
-        monkeypatch.setattr("gendsl.compiler.native_state._FIRST_WORDS", words)
+        monkeypatch.setattr("gendsl.compiler.run.native_state._FIRST_WORDS", words)
         assert chain() == expected, words

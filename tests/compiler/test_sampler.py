@@ -28,10 +28,11 @@ from gendsl import (
     wishart,
 )
 from gendsl.choices import choicemap
-from gendsl.compiler import native_draws, print_python
-from gendsl.compiler.closed_sampler import ClosedSampler
-from gendsl.compiler.failures import FailedText, NotClosed
-from gendsl.compiler.native import available
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm import native_draws
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.python import print_python
+from gendsl.compiler.run.closed_sampler import ClosedSampler
 from gendsl.supports import Positive
 from tests.conformance.programs import KINDS, built, programs
 from tests.laws.modules import imported

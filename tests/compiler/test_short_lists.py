@@ -20,8 +20,8 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.print_python import compile_python, print_python
-from gendsl.compiler.short_lists import clean
+from gendsl.compiler.passes.short_lists import clean
+from gendsl.compiler.python.print_python import compile_python, print_python
 
 XS, A, B, X, Y, N, J, C = (
     Var(name, kind)

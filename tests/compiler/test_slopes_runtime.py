@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from gendsl.compiler import slopes_runtime
-from gendsl.compiler.failures import TextFailure
 from gendsl.compiler.front import library_slopes
+from gendsl.compiler.hir.failures import TextFailure
+from gendsl.compiler.python import slopes_runtime
 
 FAILURES = (AssertionError, TextFailure, ValueError, OverflowError)
 

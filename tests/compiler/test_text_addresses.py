@@ -21,11 +21,11 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.joined import is_readable, may_be_one, parsed, spelled
-from gendsl.compiler.meetings import meetings
-from gendsl.compiler.types import Joined, Padded
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.joined import is_readable, may_be_one, parsed, spelled
+from gendsl.compiler.hir.meetings import meetings
+from gendsl.compiler.hir.types import Joined, Padded
+from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import (
     cycle,
     gibbs,

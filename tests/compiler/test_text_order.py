@@ -5,8 +5,8 @@
 import pytest
 
 from gendsl import gen, normal, uniform_discrete
-from gendsl.compiler.closed import ClosedDensity
-from gendsl.compiler.closed_sampler import ClosedSampler
+from gendsl.compiler.run.closed import ClosedDensity
+from gendsl.compiler.run.closed_sampler import ClosedSampler
 from tests.compiler.closed_outcomes import NATIVE, equal, outcome, raises_everywhere
 
 LEVELS = ["medium", "low", "high"]

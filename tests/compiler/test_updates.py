@@ -26,8 +26,8 @@ from gendsl import (
     uniform_discrete,
     wishart,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.distributions import Distribution
 from gendsl.inference import gibbs, mh, single_site, slice_sampling
 from gendsl.inference.moves import flattened

@@ -40,9 +40,9 @@ from gendsl import (
     von_mises,
     write,
 )
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import NotClosed
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import Several
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
 from gendsl.supports import Interval, Ordered, Positive, RealArray, Simplex

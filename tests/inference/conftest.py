@@ -2,7 +2,7 @@
 
 import pytest
 
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
 from tests.inference.forms import FORMS
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gendsl import continuous, copy, gen, normal, read, sample, transform, write
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
 from gendsl.errors import SingularJacobianError
 from gendsl.inference import involutive
 from gendsl.testing import running_on

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gendsl import sample
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import kept_kernels, random_walk
 from gendsl.inference.fingerprints import FAILURES, Fingerprint
 from gendsl.inference.kept_kernels import KeptKernel, _fingerprint

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, dirichlet, gen, normal, sample, select
-from gendsl.compiler.native import available
-from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.python_state import PythonState
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.native_state import NativeState
+from gendsl.compiler.run.python_state import PythonState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import cycle, machine, mh, policy
 from gendsl.inference.looked_at import MOST_READ_SINGLY

@@ -30,10 +30,11 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler import closed_move, native
+from gendsl.compiler.llvm import native
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.moves import Proposal
-from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import Word
+from gendsl.compiler.run import closed_move
 from gendsl.errors import (
     CoverageError,
     InvolutionError,
@@ -539,7 +540,7 @@ def test_a_difference_is_an_error(monkeypatch, form):
     def wrong(self, word, value):
         self.words[word : word + 1].view(np.float64)[0] = value + 1e-3 * (word == Word.LOG_DENSITY)
 
-    monkeypatch.setattr("gendsl.compiler.chain_state.ChainState.set_float", wrong)
+    monkeypatch.setattr("gendsl.compiler.run.chain_state.ChainState.set_float", wrong)
     with pytest.raises(RuntimeMismatchError, match=f"the {FORMS[form]} of a step has the log acceptance"):
         run(move, form, draws=100, record="mu")
 

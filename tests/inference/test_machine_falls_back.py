@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from gendsl import sample
-from gendsl.compiler.chain_state import ChainState
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.failures import FailedText, NotClosed
-from gendsl.compiler.native import Native, available
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.python_state import PythonState
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.native import Native, available
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.run.chain_state import ChainState
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.run.native_state import NativeState
+from gendsl.compiler.run.python_state import PythonState
 from gendsl.inference import cycle, involutive, machine
 from gendsl.inference.machine import Machine
 from gendsl.testing import running_on
@@ -69,7 +69,7 @@ def run(runtime):
 @pytest.fixture(autouse=True)
 def little_room(monkeypatch):
     """So that there has to be more of it."""
-    monkeypatch.setattr("gendsl.compiler.native_state._FIRST_CAPACITY", 1)
+    monkeypatch.setattr("gendsl.compiler.run.native_state._FIRST_CAPACITY", 1)
     monkeypatch.setattr("gendsl.inference.texts._KNOWN", {})
 
 

@@ -20,8 +20,8 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler import native_state
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run import native_state
 from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
 from gendsl.testing import running_on
 

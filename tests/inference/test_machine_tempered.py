@@ -21,9 +21,9 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler import transitions
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.compiler.steps import transitions
 from gendsl.errors import KernelError
 from gendsl.inference import (
     Kernel,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gendsl import dirichlet, gamma, gen, half_normal, mvnormal, normal, sample, select, uniform_discrete
-from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
+from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import (
     adapt,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gendsl import continuous, gen, normal, read, sample, transform, write
-from gendsl.compiler import native
-from gendsl.compiler.python_state import PythonState
-from gendsl.compiler.state import MoveState
+from gendsl.compiler.llvm import native
+from gendsl.compiler.python.state import MoveState
+from gendsl.compiler.run.python_state import PythonState
 from gendsl.inference import cycle, involutive, policy, random_walk, texts
 from gendsl.runtime import watched
 from gendsl.selection import select

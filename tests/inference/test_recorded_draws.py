@@ -20,8 +20,8 @@ from gendsl import (
     uniform,
     write,
 )
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.run.native_state import NativeState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import birth_death, cycle, involutive, machine, mh, mixture, repeat, resume
 from gendsl.inference.machine import Machine

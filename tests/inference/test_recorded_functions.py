@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, poisson, sample, select, uniform
-from gendsl.compiler import recorded_functions
 from gendsl.compiler.front import library, library_exact
-from gendsl.compiler.native_layout import Word
-from gendsl.compiler.native_state import NativeState
-from gendsl.compiler.recorded_functions import ClosedFunctions, RecordedFunctions
-from gendsl.compiler.recorded_values import Scalar, is_same
+from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.llvm.recorded_values import Scalar, is_same
+from gendsl.compiler.run import recorded_functions
+from gendsl.compiler.run.native_state import NativeState
+from gendsl.compiler.run.recorded_functions import ClosedFunctions, RecordedFunctions
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import birth_death, cycle, mh, policy, resume, texts
 from gendsl.inference.machine import Machine

@@ -22,7 +22,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler.native import available
+from gendsl.compiler.llvm.native import available
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference import (
     cycle,

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
 from gendsl import Distribution, bernoulli, choicemap, dirichlet, gamma, gen, normal, poisson, uniform
-from gendsl.compiler import spread
 from gendsl.errors import (
     AddressConflictError,
     DuplicateAddressError,
@@ -25,6 +24,7 @@ from gendsl.runtime import groups, small, trace
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
 from gendsl.runtime.impossible import ZeroProbability
+from gendsl.runtime.lowering import spread
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Real
 from tests.laws.generated import loaded, sources

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from gendsl import gen, normal
-from gendsl.compiler.conditional import assigned_at_once
+from gendsl.runtime.lowering.conditional import assigned_at_once
 from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()

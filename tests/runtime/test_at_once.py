@@ -13,7 +13,6 @@ import pytest
 
 import gendsl
 from gendsl import Distribution, bernoulli, beta, gen, normal, poisson, uniform, uniform_discrete
-from gendsl.compiler import methods, spread
 from gendsl.errors import (
     AddressConflictError,
     DuplicateAddressError,
@@ -26,6 +25,7 @@ from gendsl.errors import (
 from gendsl.runtime.at_once import CONSTANTS, MAKING, body_at_once
 from gendsl.runtime.executions import Assess, Simulate
 from gendsl.runtime.impossible import ZeroProbability
+from gendsl.runtime.lowering import methods, spread
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.reexecutions import Update
 from gendsl.supports import Real

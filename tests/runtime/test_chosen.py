@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gendsl import categorical, dirichlet, gen, mixture_of_normals, normal, select, uniform_discrete
-from gendsl.compiler.tables import NotColumnsError
-from gendsl.compiler.vectors import Chosen, chosen
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import column_total, drawn_column
 from gendsl.runtime.column_updates import ColumnUpdate
+from gendsl.runtime.lowering.tables import NotColumnsError
+from gendsl.runtime.lowering.vectors import Chosen, chosen
 from gendsl.runtime.watched import runs_whole
 from tests.runtime.idioms import SEEDS, Programs
 

@@ -22,12 +22,12 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler.ir import Loop
 from gendsl.inference import single_site
 from gendsl.runtime import column_loops
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_updates import ColumnUpdate
+from gendsl.runtime.lowering.ir import Loop
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.watched import runs_whole
 from tests.runtime.idioms import SEEDS, Programs, kept_as

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, poisson, select, uniform_discrete
-from gendsl.compiler.conditional import assigned_surely
-from gendsl.compiler.conditional import read_first as names_read_first
-from gendsl.compiler.ir import Loop
+from gendsl.runtime.lowering.conditional import assigned_surely
+from gendsl.runtime.lowering.conditional import read_first as names_read_first
+from gendsl.runtime.lowering.ir import Loop
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gendsl import categorical, gamma, gen, mixture_of_normals, normal, poisson, uniform, uniform_discrete
-from gendsl.compiler import ir
-from gendsl.compiler.fixed import mark_fixed
 from gendsl.runtime import column_loops, small
 from gendsl.runtime.change import ALL, difference
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.lowering import ir
+from gendsl.runtime.lowering.fixed import mark_fixed
 from tests.laws.edits import Session, random_edits
 from tests.runtime.test_cost import calls
 

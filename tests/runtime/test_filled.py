@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, poisson, uniform_discrete
-from gendsl.compiler.ir import Filled
 from gendsl.errors import traceback_location
 from gendsl.runtime import filled
+from gendsl.runtime.lowering.ir import Filled
 from tests.laws.edits import Session
 from tests.runtime.idioms import SEEDS, Programs
 

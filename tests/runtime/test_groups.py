@@ -21,10 +21,10 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler.scope import Scope
 from gendsl.runtime import column_loops, groups, small
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
+from gendsl.runtime.lowering.scope import Scope
 from gendsl.supports import Real
 from tests.laws.edits import Session, random_edits
 

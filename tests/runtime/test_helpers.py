@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, poisson
-from gendsl.compiler.ir import Loop
+from gendsl.runtime.lowering.ir import Loop
 from tests.runtime.idioms import SEEDS, Programs, calls_of_an_update, slopes_are_right
 
 PROGRAMS = Programs()

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, categorical, gamma, gen, normal, uniform_discrete
-from gendsl.compiler.lower import lower
-from gendsl.compiler.source import find_source
+from gendsl.lang.source import find_source
 from gendsl.runtime import column_loops, small
+from gendsl.runtime.lowering.lower import lower
 from tests.runtime.idioms import SEEDS, Programs, kept_as
 
 PROGRAMS = Programs()

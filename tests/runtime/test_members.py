@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gendsl import laplace, normal, student_t
-from gendsl.compiler.tables import Entry, NotColumnsError
-from gendsl.compiler.vectors import gather
 from gendsl.runtime import members
 from gendsl.runtime.column_steps import column_total
 from gendsl.runtime.columns import Column
+from gendsl.runtime.lowering.tables import Entry, NotColumnsError
+from gendsl.runtime.lowering.vectors import gather
 from gendsl.runtime.members import gathered
 from gendsl.runtime.reverse import ReverseIndex
 

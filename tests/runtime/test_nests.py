@@ -18,9 +18,9 @@ from gendsl import (
     select,
     uniform_discrete,
 )
-from gendsl.compiler.ir import Level
 from gendsl.errors import AddressConflictError, DuplicateAddressError
 from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.lowering.ir import Level
 from gendsl.runtime.nest_loops import NestBlock
 from gendsl.runtime.nests import Nest
 from gendsl.runtime.watched import runs_whole

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gendsl import gamma, gen, normal, poisson, select, uniform
-from gendsl.compiler import vectors
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.inference import Coordinates
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.lowering import vectors
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.watched import runs_whole
 from tests.runtime.idioms import SEEDS, Programs
 

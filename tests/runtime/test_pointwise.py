@@ -8,8 +8,8 @@ from scipy import special
 from scipy.special import expit
 
 from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform_discrete
-from gendsl.compiler import vectors
-from gendsl.compiler.ir import Loop
+from gendsl.runtime.lowering import vectors
+from gendsl.runtime.lowering.ir import Loop
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()

@@ -3,7 +3,7 @@
 import pytest
 
 from gendsl import gen, normal, poisson, select, uniform_discrete
-from gendsl.compiler import vectors
+from gendsl.runtime.lowering import vectors
 from gendsl.runtime.watched import runs_whole
 
 

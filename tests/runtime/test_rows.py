@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gamma, gen, mvnormal, normal, poisson, select, uniform_discrete
-from gendsl.compiler import vectors
-from gendsl.compiler.tables import NotColumnsError
 from gendsl.inference import Coordinates
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.gradients import Differentiate
+from gendsl.runtime.lowering import vectors
+from gendsl.runtime.lowering.tables import NotColumnsError
 from gendsl.runtime.watched import runs_whole
 from tests.runtime.idioms import SEEDS, Programs
 

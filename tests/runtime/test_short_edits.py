@@ -24,13 +24,13 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler.light import entries
 from gendsl.distributions.base import measured
 from gendsl.errors import AddressConflictError, DuplicateAddressError
 from gendsl.runtime import small
 from gendsl.runtime.change import difference, is_same
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.impossible import ZeroProbability
+from gendsl.runtime.lowering.light import entries
 from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.records import as_given, is_unchanged
 from gendsl.supports import FiniteSet, Interval, Real

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform_discrete
-from gendsl.compiler import vectors
-from gendsl.compiler.ir import Loop
 from gendsl.errors import LostDerivativeError, ParameterError
+from gendsl.runtime.lowering import vectors
+from gendsl.runtime.lowering.ir import Loop
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()

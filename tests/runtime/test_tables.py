@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
-from gendsl.compiler import vectors
-from gendsl.compiler.ir import Loop
-from gendsl.compiler.tables import NotColumnsError, Table, as_rows
+from gendsl.runtime.lowering import vectors
+from gendsl.runtime.lowering.ir import Loop
+from gendsl.runtime.lowering.tables import NotColumnsError, Table, as_rows
 from tests.runtime.idioms import SEEDS, Programs, calls_of_an_update, slopes_are_right
 
 PROGRAMS = Programs()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, categorical, gen, normal, poisson, select, student_t, uniform_discrete
-from gendsl.compiler.unswitch import unswitched
+from gendsl.runtime.lowering.unswitch import unswitched
 from tests.runtime.idioms import Programs, calls_of_an_update, slopes_are_right
 
 pytestmark = pytest.mark.usefixtures("in_columns")

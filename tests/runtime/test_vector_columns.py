@@ -33,15 +33,15 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler import vector_rows
-from gendsl.compiler.ir import Loop
-from gendsl.compiler.tables import NotColumnsError, Table
 from gendsl.distributions.column_laws import sample_column, score_column, total_column
 from gendsl.distributions.row_columns import ROW_FAMILIES
 from gendsl.errors import ParameterError
 from gendsl.runtime import column_loops
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.lowering import vector_rows
+from gendsl.runtime.lowering.ir import Loop
+from gendsl.runtime.lowering.tables import NotColumnsError, Table
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.row_columns import RowColumn
 from gendsl.runtime.watched import runs_whole

@@ -127,7 +127,7 @@ def test_of_gendsls_own_programs_nothing_is_printed(tmp_path):
 
 def test_debug_says_so_of_gendsls_own(monkeypatch, capsys):
     """Where a decorator is told to print, it does, whatever the file."""
-    monkeypatch.setattr("gendsl.compiler.render.is_users_file", lambda filename: False)
+    monkeypatch.setattr("gendsl.lang.render.is_users_file", lambda filename: False)
     monkeypatch.setenv("GENDSL_DEBUG", "1")
 
     def model():

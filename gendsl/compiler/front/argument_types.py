@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.front.facts import Facts
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.facts import Facts
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import (
     TEXT,
     YES,
     Array,

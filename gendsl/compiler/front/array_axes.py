@@ -27,7 +27,9 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import Array
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -37,8 +39,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")
 Text = Callable[..., Any]

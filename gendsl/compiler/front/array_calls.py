@@ -37,7 +37,18 @@ from gendsl.compiler.front.arrays import (
 )
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import ELEMENTWISE
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import (
+    NEVER,
+    Array,
+    Known,
+    List,
+    Method,
+    Number,
+    Tuple,
+    Union,
+)
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -52,17 +63,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     numpy_number,
     object_of,
-)
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import (
-    NEVER,
-    Array,
-    Known,
-    List,
-    Method,
-    Number,
-    Tuple,
-    Union,
 )
 
 _ONE = Const(1, "i")

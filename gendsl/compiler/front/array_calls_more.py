@@ -25,7 +25,9 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import Array
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -35,8 +37,6 @@ from gendsl.compiler.front.values import (
     make_tuple,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array
 
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
@@ -186,7 +186,7 @@ def without_axis(frame: Frame, value: Value, axis: int) -> Value:
 
 def _broadcast_to(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments, shape_argument
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     given = arguments(frame, ("array", "shape"), args, named)
     value = given["array"]
@@ -242,7 +242,7 @@ def _nonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def positions(frame: Frame, value: Value) -> Value:
     """The indices of the entries that are not 0, for each axis."""
     from gendsl.compiler.front.arrays import binary
-    from gendsl.compiler.front.values import number
+    from gendsl.compiler.hir.values import number
 
     if is_never(value):
         return NOTHING

@@ -13,7 +13,9 @@ from gendsl.compiler.front import library, library_more, library_parts, scalar_c
 from gendsl.compiler.front.array_axes import axis_of, joined, reduced
 from gendsl.compiler.front.arrays import as_array, copy_into, flat, library_call, same_shape, shape_of, view
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const
+from gendsl.compiler.hir.types import Array
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -24,8 +26,6 @@ from gendsl.compiler.front.values import (
     make_tuple,
     object_of,
 )
-from gendsl.compiler.hir import Const
-from gendsl.compiler.types import Array
 
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 

@@ -25,7 +25,16 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.types import (
+    Array,
+    Known,
+    List,
+    Tuple,
+    Union,
+    describe,
+)
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -35,15 +44,6 @@ from gendsl.compiler.front.values import (
     number,
     number_leaf,
     object_of,
-)
-from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import (
-    Array,
-    Known,
-    List,
-    Tuple,
-    Union,
-    describe,
 )
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")

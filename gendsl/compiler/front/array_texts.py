@@ -31,7 +31,9 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never, only
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import Array, List, Tuple
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -45,8 +47,6 @@ from gendsl.compiler.front.values import (
     numpy_number,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, List, Tuple
 
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 _ONE = Const(1, "i")
@@ -349,7 +349,7 @@ def _meshgrid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 def _diag_indices_from(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import call
-    from gendsl.compiler.front.values import number
+    from gendsl.compiler.hir.values import number
 
     (value,) = args
     shape = shape_of(as_array(frame, value, what="a"))

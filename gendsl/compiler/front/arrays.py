@@ -17,7 +17,19 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.types import (
+    NEVER,
+    Array,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Tuple,
+    Union,
+    describe,
+)
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     as_kind,
@@ -29,18 +41,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     numpy_number,
     object_of,
-)
-from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import (
-    NEVER,
-    Array,
-    Iterator,
-    Known,
-    List,
-    Number,
-    Tuple,
-    Union,
-    describe,
 )
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")

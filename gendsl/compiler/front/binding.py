@@ -13,9 +13,9 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import equal, is_plain_tuple
-from gendsl.compiler.front.values import NONE, Value, items_of, known, make_tuple
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Closure, Dict, Iterator, Known, List, Method, Tuple, describe
+from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, Tuple, describe
+from gendsl.compiler.hir.values import NONE, Value, items_of, known, make_tuple
 
 MAPPING = "**"
 """Stands among the arguments by name for a dict with more of them."""

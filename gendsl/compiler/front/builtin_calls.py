@@ -27,7 +27,21 @@ from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
 from gendsl.compiler.front.scalar_calls import SCALARS
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.hir.types import (
+    Array,
+    Closure,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Tuple,
+    Type,
+    Union,
+    describe,
+)
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -42,20 +56,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     numpys,
     object_of,
-)
-from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import (
-    Array,
-    Closure,
-    Dict,
-    Iterator,
-    Known,
-    List,
-    Number,
-    Tuple,
-    Type,
-    Union,
-    describe,
 )
 
 _ANY_NUMBER = object()

@@ -39,20 +39,8 @@ from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.captures import activation_of, captured
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, test_of
-from gendsl.compiler.front.values import (
-    NONE,
-    NOTHING,
-    UNSET,
-    Value,
-    is_known,
-    items_of,
-    known,
-    make_tuple,
-    may_be_unset,
-    object_of,
-)
 from gendsl.compiler.hir import Const, Var
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     TEXT,
     Array,
     Closure,
@@ -72,6 +60,18 @@ from gendsl.compiler.types import (
     holds_closure,
     leaves,
     may_change,
+)
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    UNSET,
+    Value,
+    is_known,
+    items_of,
+    known,
+    make_tuple,
+    may_be_unset,
+    object_of,
 )
 from gendsl.distributions.base import CHECK, is_built_in
 from gendsl.distributions.discrete import Parameterised

@@ -13,8 +13,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import UNSET, Value, known
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Array,
     Closure,
     Dict,
@@ -28,6 +27,7 @@ from gendsl.compiler.types import (
     Type,
     Union,
 )
+from gendsl.compiler.hir.values import UNSET, Value, known
 
 _KEPT = (Number, Text, Known, Array, List, Dict, Set, Object)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never, nonlocals
-from gendsl.compiler.front.values import UNSET, Value, known
 from gendsl.compiler.hir import Var
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Closure,
     Generator,
     Iterator,
@@ -17,6 +16,7 @@ from gendsl.compiler.types import (
     holds_closure,
     leaves,
 )
+from gendsl.compiler.hir.values import UNSET, Value, known
 
 _VALUE = "value"
 

@@ -7,16 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import charts, draws, ellipses, families, paths, scores, stats
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import NOTHING, Value, items_of, known, object_of
 from gendsl.compiler.hir import Const, Expr
-from gendsl.compiler.joined import is_readable
-from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
-from gendsl.compiler.trees import walk
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.joined import is_readable
+from gendsl.compiler.hir.types import (
     Array,
     Below,
     Joined,
@@ -32,10 +29,13 @@ from gendsl.compiler.types import (
     is_unhashable,
     leaves,
 )
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Text as TextType,
 )
+from gendsl.compiler.hir.values import NOTHING, Value, items_of, known, object_of
 from gendsl.distributions import Distribution, factor
+from gendsl.lang.sites import is_addressed, is_choice, is_splice, target_indices
+from gendsl.lang.trees import walk
 
 __all__ = ["is_addressed", "is_choice"]
 
@@ -90,7 +90,7 @@ def assign_choice(frame: Frame, target: ast.expr, node: ast.UnaryOp) -> None:
         return
     request = _operand(frame, node.operand)
     at = [frame.atoms(expression(frame, index)) for index in indices]
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     value = frame.atoms(_from_request(frame, make_tuple([known(name), *at]), request, node))
     _store(frame, target, at, value)
@@ -101,7 +101,7 @@ def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> Non
     from gendsl.compiler.front import array_places
     from gendsl.compiler.front.containers import item_at, put
     from gendsl.compiler.front.expressions import expression
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     groups: list[list[Value]] = []
     node = target
@@ -125,7 +125,7 @@ def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> Non
 def _indexed(frame: Frame, owner: Value, group: list[Value]) -> Value:
     from gendsl.compiler.front import array_places
     from gendsl.compiler.front.containers import item_at
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     if isinstance(owner.type, Array):
         return array_places.at_indices(frame, owner, group)
@@ -166,7 +166,7 @@ def _operand(frame: Frame, node: ast.expr) -> Request:
 
 
 def _generative(frame: Frame, function: Value) -> tuple[Any, list[Value]] | None:
-    from gendsl.compiler.types import Method
+    from gendsl.compiler.hir.types import Method
 
     match function.type:
         case Known(value=found) if frame.program.is_generative(found):
@@ -186,7 +186,7 @@ def _made(frame: Frame, address: Value, node: ast.expr) -> Value:
 
 
 def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST) -> Value:
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     if request.value is not None and is_never(request.value):
         return NOTHING
@@ -261,8 +261,8 @@ def _apart_in_model(frame: Frame, address: Value) -> tuple[list[Value], int] | N
 
     A program that proposes then makes them one by one, as the model does.
     """
-    from gendsl.compiler.front.values import make_tuple
-    from gendsl.compiler.templates import MODEL
+    from gendsl.compiler.hir.templates import MODEL
+    from gendsl.compiler.hir.values import make_tuple
 
     if frame.program.trace == MODEL or frame.prefix is None:
         return None
@@ -364,8 +364,8 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     """A call of a `@gen` function whose choices lie below an address."""
     from gendsl.compiler.front.binding import bound
     from gendsl.compiler.front.calls import Building, _widened
-    from gendsl.compiler.templates import NO_VALUE
-    from gendsl.compiler.types import holds_closure
+    from gendsl.compiler.hir.templates import NO_VALUE
+    from gendsl.compiler.hir.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program
     origin = program.compiled.origin
@@ -482,7 +482,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
 
 def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Value:
     """A distribution that exists when the text is made."""
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     cls = type(found)
     made = families.constant(program, frame, found)

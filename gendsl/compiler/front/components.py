@@ -20,7 +20,9 @@ from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import compared, test_of
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -32,8 +34,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 
 Handler = Callable[[Frame, list[Value]], Value]
 _MODULE = "gendsl.inference.component_choices"

@@ -12,11 +12,11 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.loops import loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import truth
-from gendsl.compiler.front.values import (
-    Value,
-)
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Generator,
+)
+from gendsl.compiler.hir.values import (
+    Value,
 )
 
 

@@ -18,23 +18,8 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import sets, tables, texts, traces
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import compared, equal_parts, is_plain_tuple, negation, test_of
-from gendsl.compiler.front.values import (
-    NONE,
-    NOTHING,
-    Value,
-    is_known,
-    is_number,
-    items_of,
-    kind_of,
-    known,
-    make_tuple,
-    number,
-    number_leaf,
-    numpys,
-    object_of,
-)
 from gendsl.compiler.hir import Const, Expr, Op, Var, both
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     MAYBE,
     NEVER,
     Array,
@@ -51,6 +36,21 @@ from gendsl.compiler.types import (
     Union,
     describe,
     leaves,
+)
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+    numpys,
+    object_of,
 )
 
 # --- lists -----------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gendsl import supports
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import Value, alternatives_of, items_of
-from gendsl.compiler.types import Array, Number, Tuple, Type, Union
+from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union
+from gendsl.compiler.hir.values import Value, alternatives_of, items_of
 from gendsl.distributions import (
     affine,
     dirichlet,

@@ -8,9 +8,9 @@ from collections import Counter
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.captures import owner_of
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Closure, Dict, Iterator
+from gendsl.compiler.hir.types import Closure, Dict, Iterator
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
 
 
 def counted(frame: Frame, args: list[Value]) -> Value:
@@ -89,7 +89,7 @@ def most_common(frame: Frame, value: Value, args: list[Value]) -> Value:
     from gendsl.compiler.front.containers import copied as copied_list
     from gendsl.compiler.front.containers import index_leaf, sorted_list
     from gendsl.compiler.front.containers import length as length_of
-    from gendsl.compiler.front.values import items_of
+    from gendsl.compiler.hir.values import items_of
 
     items = Value(Iterator("items", (value.type,)), value.leaves)
     made = sorted_list(frame, items, lambda pair: items_of(pair)[1], True, in_place=False)

@@ -15,10 +15,12 @@ from typing import Any
 from autograd.tracer import getval
 
 from gendsl.compiler import hir
-from gendsl.compiler.draw_methods import METHODS, Parameter, not_negative
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import is_plain_tuple
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.draw_methods import METHODS, Parameter, not_negative
+from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
@@ -30,8 +32,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import Array, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import draw_texts, product
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.compound import _ProductOfFamily

@@ -14,7 +14,6 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import (
     library,
     library_deque,
@@ -27,11 +26,12 @@ from gendsl.compiler.front import (
     library_stats,
 )
 from gendsl.compiler.hir import Op
-from gendsl.compiler.types import Array
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import Array
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.frame import Frame
-    from gendsl.compiler.front.values import Value
+    from gendsl.compiler.hir.values import Value
 
 _NOTED = "other bits: "
 """What the names of statements begin with that note it; what it is of stands behind."""

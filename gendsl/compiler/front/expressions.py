@@ -24,19 +24,8 @@ from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import binary, compare, is_plain_tuple, negation, test_of, truth, unary
 from gendsl.compiler.front.stats import FrozenMultivariate
-from gendsl.compiler.front.values import (
-    NOTHING,
-    Value,
-    attribute_of,
-    is_known,
-    items_of,
-    known,
-    make_tuple,
-    number,
-    object_of,
-)
 from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Array,
     Dict,
     Iterator,
@@ -51,6 +40,17 @@ from gendsl.compiler.types import (
     Tuple,
     Union,
     describe,
+)
+from gendsl.compiler.hir.values import (
+    NOTHING,
+    Value,
+    attribute_of,
+    is_known,
+    items_of,
+    known,
+    make_tuple,
+    number,
+    object_of,
 )
 from gendsl.distributions import Distribution
 

@@ -14,7 +14,9 @@ from typing import Any
 from gendsl.compiler.front import draws
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import compared, test_of
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
+from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_number,
@@ -26,8 +28,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
-from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.compound import _ProductOfFamily

@@ -16,12 +16,12 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
-from gendsl.compiler.front.values import NOTHING, UNSET, Value, alternatives_of, known, line_of
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
-from gendsl.compiler.print_runtime import NAMES
-from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.types import Generator as GeneratorType
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.operations import NAMES
+from gendsl.compiler.hir.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.hir.types import Generator as GeneratorType
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering

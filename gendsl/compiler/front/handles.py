@@ -18,9 +18,8 @@ from gendsl.compiler.front.traces import (
     is_present,
     trace_of,
 )
-from gendsl.compiler.front.values import NONE, NOTHING, Value, kind_of, number, number_leaf, object_of
 from gendsl.compiler.hir import Const, Expr, both
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     BOOL,
     Array,
     Below,
@@ -33,9 +32,10 @@ from gendsl.compiler.types import (
     describe,
     leaves,
 )
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, kind_of, number, number_leaf, object_of
 
 if TYPE_CHECKING:
-    from gendsl.compiler.templates import Template
+    from gendsl.compiler.hir.templates import Template
 
 
 def read(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -195,7 +195,7 @@ def _one_if(frame: Frame, test: Expr) -> Expr:
 
 def _copied_calls(frame: Frame, here: Found, there: list[Found], source: TraceOf, target: TraceOf) -> Expr:
     """Copy what is below the calls of a template; how many choices there are."""
-    from gendsl.compiler.subtrees import each_call
+    from gendsl.compiler.front.subtrees import each_call
 
     if len(there) > 1:
         raise frame.not_closed("a copy to one call or another")

@@ -12,11 +12,11 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import Value
 from gendsl.compiler.hir import Expr, Op
-from gendsl.compiler.types import Array, Object, Tuple
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import Array, Object, Tuple
+from gendsl.compiler.hir.values import Value
 from gendsl.distributions import Distribution
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}

@@ -13,19 +13,8 @@ from gendsl.compiler.front import library_deque, tables
 from gendsl.compiler.front.containers import index_leaf, item, length, list_of
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import is_plain_tuple
-from gendsl.compiler.front.values import (
-    NOTHING,
-    Value,
-    is_known,
-    is_number,
-    items_of,
-    known,
-    make_tuple,
-    number,
-    object_of,
-)
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Array,
     Dict,
     Generator,
@@ -40,6 +29,17 @@ from gendsl.compiler.types import (
     Type,
     describe,
     leaves,
+)
+from gendsl.compiler.hir.values import (
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    known,
+    make_tuple,
+    number,
+    object_of,
 )
 
 LONGEST_OF_NUMBERS = 4

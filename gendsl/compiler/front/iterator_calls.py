@@ -14,7 +14,9 @@ from gendsl.compiler.front import library_itertools
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
 from gendsl.compiler.front.numbers import is_plain_tuple
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.hir.types import Iterator
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     UNSET,
@@ -26,8 +28,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Iterator
 
 
 def first_of(frame: Frame, node: ast.Call) -> Value:

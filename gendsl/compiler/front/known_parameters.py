@@ -16,7 +16,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Call, Choice, Const, Expr, Function, Input, Op, Set, Statement, Var
-from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.hir.rewriting import variables_of
 
 Key = tuple[int, Var]
 """A variable of a function, by the function's identity."""

@@ -1,6 +1,6 @@
 """Which functions of the library BLAS and LAPACK compute, too, and where these are faster: of large matrices.
 
-What such a function means is what its text says; `llvm_linear` and `linear_python` say how the same is
+What such a function means is what its text says; `llvm.linear` and `hir.linear_python` say how the same is
 computed by BLAS and LAPACK. Those differ in the last bits, as they add in another order.
 """
 
@@ -11,13 +11,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_linear
-from gendsl.compiler.types import Array, Known, Type
-
-LEAST = {
-    "cholesky": (16, 16), "factored": (16, 16), "substituted": (24, 12), "triangular": (24, 12),
-    "product": (14, 8),
-}  # fmt: skip
-"""How many rows and columns a matrix has from which on this is faster, with a vector and with a matrix."""
+from gendsl.compiler.hir.types import Array, Known, Type
 
 _OPERATIONS: dict[Callable[..., Any], tuple[str, tuple[tuple[int, ...], ...]]] = {
     library.cholesky: ("cholesky", ((2,),)),

@@ -18,7 +18,9 @@ from gendsl.compiler.front.coordinates import ENTRIES, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.scores import support_of
 from gendsl.compiler.front.traces import TraceOf, trace_of
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import Array, List, Number, SubTrace, Tuple, describe, leaves
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -29,15 +31,13 @@ from gendsl.compiler.front.values import (
     number,
     number_leaf,
 )
-from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.types import Array, List, Number, SubTrace, Tuple, describe, leaves
 from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
-    from gendsl.compiler.templates import Template
+    from gendsl.compiler.hir.templates import Template
 
 _MODULE = "gendsl.inference.lines"
 

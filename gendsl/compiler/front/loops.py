@@ -9,20 +9,20 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
-from gendsl.compiler.front.values import (
-    Value,
-    alternatives_of,
-    number,
-    number_leaf,
-)
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Dict,
     Iterator,
     Known,
     List,
     Object,
     Union,
+)
+from gendsl.compiler.hir.values import (
+    Value,
+    alternatives_of,
+    number,
+    number_leaf,
 )
 
 LONGEST_UNROLLED = 64

@@ -8,15 +8,15 @@ from typing import Any
 
 from gendsl.compiler.front import calls
 from gendsl.compiler.front.frame import Frame, narrowed
-from gendsl.compiler.front.values import (
-    NONE,
-    Value,
-    alternatives_of,
-)
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     Known,
     Type,
     Union,
+)
+from gendsl.compiler.hir.values import (
+    NONE,
+    Value,
+    alternatives_of,
 )
 
 

@@ -18,24 +18,8 @@ import scipy.special
 from gendsl.compiler import hir
 from gendsl.compiler.front import exact
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
-    NONE,
-    NOTHING,
-    Value,
-    as_kind,
-    is_known,
-    is_number,
-    items_of,
-    kind_of,
-    known,
-    number,
-    number_leaf,
-    numpy_number,
-    numpys,
-    object_of,
-)
 from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.types import (
     MAYBE,
     TEXT,
     YES,
@@ -52,6 +36,22 @@ from gendsl.compiler.types import (
     Type,
     Union,
     describe,
+)
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    as_kind,
+    is_known,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    number,
+    number_leaf,
+    numpy_number,
+    numpys,
+    object_of,
 )
 from gendsl.distributions import Distribution
 
@@ -447,7 +447,7 @@ def _is_text(value: Value) -> bool:
 
 
 def _rest(items: list[Value]) -> Value:
-    from gendsl.compiler.front.values import make_tuple
+    from gendsl.compiler.hir.values import make_tuple
 
     return make_tuple(items[1:])
 

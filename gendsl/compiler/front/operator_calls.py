@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front.frame import Frame, only
-from gendsl.compiler.front.values import NOTHING, Value
-from gendsl.compiler.types import Array
+from gendsl.compiler.hir.types import Array
+from gendsl.compiler.hir.values import NOTHING, Value
 
 
 def _operator(node: ast.operator | ast.cmpop | ast.unaryop) -> Callable[..., Value]:

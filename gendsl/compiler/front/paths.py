@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import is_plain_tuple
-from gendsl.compiler.front.values import NONE, Value, alternatives_of, items_of, number, number_leaf
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.key_paths import ABOVE, EMPTY, code_of, segments
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.key_paths import ABOVE, EMPTY, code_of, segments
+from gendsl.compiler.hir.types import (
     Known,
     List,
     Number,
@@ -28,10 +27,11 @@ from gendsl.compiler.types import (
     index_count,
     leaves,
 )
-from gendsl.compiler.types import Text as TextType
+from gendsl.compiler.hir.types import Text as TextType
+from gendsl.compiler.hir.values import NONE, Value, alternatives_of, items_of, number, number_leaf
 
 if TYPE_CHECKING:
-    from gendsl.compiler.templates import Template
+    from gendsl.compiler.hir.templates import Template
 
 _FEW_LENGTHS = 2
 """Of how many lengths a tuple may be that each has code of its own, where others are added to it."""

@@ -20,22 +20,19 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.definition import FUTURE_FLAGS
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front.argument_types import LONGEST_TUPLE, NUMPYS, type_of
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
 from gendsl.compiler.front.instances import check_missing
 from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.linear import linear
-from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, make_tuple, numpy_number
 from gendsl.compiler.hir import Const, Expr, Input, Var
-from gendsl.compiler.key_paths import PATHS
-from gendsl.compiler.rewriting import replaced, variables_of
-from gendsl.compiler.source import find_source, module_imports
-from gendsl.compiler.templates import MODEL, Lowered, Template, words_of
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.facts import Facts, depth
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.key_paths import PATHS
+from gendsl.compiler.hir.rewriting import replaced, variables_of
+from gendsl.compiler.hir.templates import MODEL, Lowered, Template, words_of
+from gendsl.compiler.hir.types import (
     FLOAT,
     NEVER,
     Known,
@@ -46,9 +43,12 @@ from gendsl.compiler.types import (
     index_count,
     leaves,
 )
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, make_tuple, numpy_number
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError
 from gendsl.interface import GenerativeFunction
+from gendsl.lang.definition import FUTURE_FLAGS
+from gendsl.lang.source import find_source, module_imports
 from gendsl.supports import Support
 
 MOST_WALKS = 30
@@ -267,7 +267,7 @@ class Lowering:
 
     def log_density(self) -> Value:
         """The log density of the trace whose functions are recorded."""
-        from gendsl.compiler.templates import LOG_DENSITY
+        from gendsl.compiler.hir.templates import LOG_DENSITY
 
         if LOG_DENSITY not in self.input_values:
             self.inputs.append((LOG_DENSITY, FLOAT))
@@ -280,7 +280,7 @@ class Lowering:
 
     def arguments_of(self, name: str) -> list[Value]:
         """The arguments of the program that a trace is of."""
-        from gendsl.compiler.templates import ArgumentsOf
+        from gendsl.compiler.hir.templates import ArgumentsOf
 
         result = []
         for position, value in enumerate(self.entries[name][2]):

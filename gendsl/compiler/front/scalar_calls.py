@@ -9,7 +9,9 @@ from typing import Any
 from gendsl.compiler.front import library_parts
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, only
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.types import YES, Union, describe
+from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
@@ -22,8 +24,6 @@ from gendsl.compiler.front.values import (
     numpys,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import YES, Union, describe
 
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
@@ -120,7 +120,7 @@ def are_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     relative, absolute = (frame.atom(number_leaf(one, "f")) for one in tolerances)
 
     def entry(frame: Frame, leaves: list[Expr]) -> Expr:
-        from gendsl.compiler.front.values import as_kind
+        from gendsl.compiler.hir.values import as_kind
 
         x, y = (frame.atom(as_kind(leaf, "f")) for leaf in leaves)
         room = Op("add", (absolute, Op("mul", (relative, Op("abs", (y,), "f")), "f")), "f")
@@ -148,7 +148,7 @@ def all_times(factor: float) -> Handler:
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         from gendsl.compiler.front.array_calls import several
-        from gendsl.compiler.front.values import as_kind
+        from gendsl.compiler.hir.values import as_kind
 
         only(frame, named)
 

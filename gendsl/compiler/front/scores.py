@@ -8,11 +8,13 @@ from typing import Any
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import calls, families
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import test_of
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import Array, List, Never, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     alternatives_of,
@@ -25,8 +27,6 @@ from gendsl.compiler.front.values import (
     number,
     number_leaf,
 )
-from gendsl.compiler.hir import Const, Expr, Op, both
-from gendsl.compiler.types import Array, List, Never, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions.base import ScalarFamily, is_built_in
 
 _KINDS = "bif"

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import array_places, arrays, calls, choices, containers, instances, sets, tables
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import condition, expression
@@ -23,9 +22,10 @@ from gendsl.compiler.front.loops import break_label, loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
 from gendsl.compiler.front.unpacking import unpacked
-from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
-from gendsl.compiler.types import Array, Dict, Known, List, Set, Tuple, Union
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import Array, Dict, Known, List, Set, Tuple, Union
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
 
 
 def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
@@ -269,8 +269,8 @@ def _match_from(frame: Frame, node: ast.Match, subject: Value, i: int) -> None:
 def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str, Value]) -> hir.Expr:
     """Whether a value fits a pattern, and the names that it gives values to."""
     from gendsl.compiler.front.numbers import equal, identical
-    from gendsl.compiler.front.values import items_of
     from gendsl.compiler.hir import both
+    from gendsl.compiler.hir.values import items_of
 
     match pattern:
         case ast.MatchValue(value=value):

@@ -12,7 +12,9 @@ import numpy as np
 from gendsl.compiler.front import library_parts, library_stats
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.hir.types import Array, Tuple
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
@@ -23,8 +25,6 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Array, Tuple
 from gendsl.distributions.scipy_frozen import INTEGER, LOCATED, SCALED, find_distribution
 
 _LOGS = {"logpdf": "pdf", "logpmf": "pmf"}

@@ -13,7 +13,6 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.failures import NotClosed
 from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.table_functions import (
@@ -26,9 +25,9 @@ from gendsl.compiler.front.table_functions import (
     rebuilder,
     setter,
 )
-from gendsl.compiler.front.values import NONE, NOTHING, Value, items_of, known, make_tuple, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.types import (
     NEVER,
     Dict,
     Iterator,
@@ -41,7 +40,8 @@ from gendsl.compiler.types import (
     is_unhashable,
     leaves,
 )
-from gendsl.compiler.types import Text as TextType
+from gendsl.compiler.hir.types import Text as TextType
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, items_of, known, make_tuple, number
 
 
 def make(frame: Frame, node: ast.AST, what: Any = None, missing: Any = None) -> Value:
@@ -358,8 +358,8 @@ def united(frame: Frame, a: Value, b: Value) -> Value:
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)` of two dicts."""
     from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.values import items_of
-    from gendsl.compiler.types import Iterator
+    from gendsl.compiler.hir.types import Iterator
+    from gendsl.compiler.hir.values import items_of
 
     def add(pair: Value) -> None:
         key, kept = items_of(pair)

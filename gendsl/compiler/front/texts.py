@@ -13,9 +13,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.facts import MOST_OPTIONS
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.facts import MOST_OPTIONS
+from gendsl.compiler.hir.joined import is_readable, may_be_one, parsed
+from gendsl.compiler.hir.types import (
+    TEXT,
+    Joined,
+    Known,
+    Padded,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    index_count,
+)
+from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
@@ -26,9 +40,6 @@ from gendsl.compiler.front.values import (
     number,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.joined import is_readable, may_be_one, parsed
-from gendsl.compiler.types import TEXT, Joined, Known, Padded, Text, Tuple, Type, Union, describe, index_count
 
 _PLACES = re.compile(r"(%%|%0[0-9]+d|%[dis])")
 _WIDTH = re.compile(r"(?:0([0-9]+))?d?")

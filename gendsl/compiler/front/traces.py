@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import paths, texts
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import (
-    NOTHING,
-    Value,
-    make_tuple,
-)
 from gendsl.compiler.hir import Const, Expr, Var
-from gendsl.compiler.joined import may_be_one
-from gendsl.compiler.key_paths import apart, has_path, shown
-from gendsl.compiler.types import (
+from gendsl.compiler.hir.joined import may_be_one
+from gendsl.compiler.hir.key_paths import apart, has_path, shown
+from gendsl.compiler.hir.types import (
     Below,
     Joined,
     OneOf,
@@ -26,6 +21,11 @@ from gendsl.compiler.types import (
     SubTrace,
     index_count,
     leaves,
+)
+from gendsl.compiler.hir.values import (
+    NOTHING,
+    Value,
+    make_tuple,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _entered(frame: Frame, value: Value) -> Value:
     """An address that starts with the node of the innermost call, of a program that calls itself, that it is
     below.
     """
-    from gendsl.compiler.templates import NO_VALUE
+    from gendsl.compiler.hir.templates import NO_VALUE
 
     trace = trace_of(value)
     while True:
@@ -266,7 +266,7 @@ def all_at(frame: Frame, value: Value) -> Iterator[Found]:
     """The templates of the choices, and of the calls of programs that call themselves, at and below an
     address.
     """
-    from gendsl.compiler.templates import NO_VALUE
+    from gendsl.compiler.hir.templates import NO_VALUE
 
     context, node, parts, indices = _split(value)
     for template in frame.program.templates_of(trace_of(value).name):
@@ -374,7 +374,7 @@ def choice(frame: Frame, at: Value) -> Value:
 
 def _returned(frame: Frame, at: Value) -> Value | None:
     """What the call at an address returned; None where there is none."""
-    from gendsl.compiler.templates import NO_VALUE
+    from gendsl.compiler.hir.templates import NO_VALUE
 
     context, node, parts, indices = _split(at)
     if context is not None and not parts:

@@ -1,0 +1,105 @@
+"""What was made of programs, as machine code: all that it takes to run it, and nothing of how it is made."""
+
+from __future__ import annotations
+
+import marshal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.hir.addresses import Addresses
+from gendsl.compiler.hir.encode import flat
+from gendsl.compiler.hir.facts import TextColumn
+from gendsl.compiler.hir.outside import Outside
+from gendsl.compiler.hir.templates import ArgumentsOf, Lowered
+from gendsl.compiler.hir.types import Type
+from gendsl.compiler.llvm.native import Code, Native, code_of
+from gendsl.compiler.llvm.native_layout import Layout
+
+_WITHOUT_REFERENCES = 2
+"""The version of `marshal` whose bytes don't depend on who else has an object."""
+
+
+class Compiled(ABC):
+    """What was made of programs that were lowered together, as machine code.
+
+    Attributes:
+        lowered: the first program in HIR, with what all of them share.
+    """
+
+    lowered: Lowered
+
+    def inputs(self) -> list[tuple[int, Any, Type]]:
+        """The objects from outside: (number, object, type), and last what there is of strings."""
+        found = [(number, one, kind) for number, (one, kind) in enumerate(self.lowered.inputs)]
+        return sorted(found, key=lambda given: isinstance(given[1], TextColumn))
+
+    def changed(self, *, of_users: bool = False) -> str | None:
+        """The name of something outside that the text took for constant and that is another now; or None.
+
+        Args:
+            of_users: whether only what lies in no library is looked at.
+        """
+        return self._outside.changed(of_users=of_users)
+
+    def found_outside(self) -> bytes:
+        """What there is now in the objects from outside, but for arguments: as bytes, equal if it is.
+
+        Raises:
+            NotClosed: one of them is not of the type that the text is for.
+        """
+        of_others = ArgumentsOf, TextColumn
+        found = [given for given in self.lowered.inputs if not isinstance(given[0], of_others)]
+        return marshal.dumps([self._as_found(one, kind) for one, kind in found], _WITHOUT_REFERENCES)
+
+    def _as_found(self, one: Any, kind: Type) -> Any:
+        """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""
+        if type(one) is np.ndarray and one.dtype.kind in "fiub":
+            return one.dtype.str, one.shape, one.tobytes()
+        return flat(self.lowered.facts, one, kind)
+
+    @cached_property
+    def _outside(self) -> Outside:
+        return Outside(self.lowered.guards)
+
+    def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
+        """The indices and leaves of choices, and of the calls of programs that call themselves, by
+        template.
+        """
+        addresses = Addresses(self.lowered)
+        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {
+            t.number: [] for t in self.lowered.templates
+        }
+        for path, value in choices.items():
+            template, indices, parts = addresses.place(path, value)
+            found[template.number].append((indices, parts))
+        for (number, indices), node in addresses.nodes.items():
+            found[number].append((indices, [node]))
+        return found
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where things lie in the context of machine code."""
+        return Layout(self.lowered)
+
+    @cached_property
+    @abstractmethod
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        """The LLVM IR, and what may fail where."""
+
+    @cached_property
+    def code(self) -> Code:
+        """The machine code, as files."""
+        return code_of(self.llvm[0], *self.shared())
+
+    @cached_property
+    def native(self) -> Native:
+        """The machine code, to be run."""
+        return Native(self.code)
+
+    def shared(self) -> list[str]:
+        """The LLVM IR of what this text shares with others."""
+        return []

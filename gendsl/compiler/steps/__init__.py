@@ -1,0 +1,6 @@
+"""Steps of kernels: functions of a text, made of those of a model, of auxiliary programs and of maps.
+
+`move` makes that of an involutive move, with its map's derivatives (`tangents`, `pivots`); `walk`,
+`warming`, `updates`, `block_runs`, `ellipse_runs` and `transitions` make those of other kernels;
+`kernel_entries` says which programs and functions a kernel needs besides the model.
+"""

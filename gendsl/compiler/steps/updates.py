@@ -1,0 +1,193 @@
+"""The step of a move that updates choices given all others, and the log weights of their other values."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.lines import AlongEntries
+from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
+from gendsl.compiler.hir.types import leaves
+from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero
+from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
+
+_MOST_TIMES = 16.0
+"""How many times as large as a log density a log weight is at most that it is made up of."""
+
+
+def updating(
+    name: str,
+    sites: Sites,
+    absent: Sequence[tuple[Body, Expr]],
+    updates: Sequence[Function],
+    *,
+    skip_absent: bool,
+    random: bool,
+) -> Function:
+    """The step of a move that updates selected choices, each given all others.
+
+    Args:
+        sites: these choices.
+        absent: for each address that is named, what finds out whether the trace has it, and whether it has.
+        updates: for each template of theirs what updates one, of its indices.
+        skip_absent: whether those that it hasn't are left out.
+        random: whether one of them is picked, with equal probabilities; all in turn if not.
+
+    It returns in place of the terms of a ratio how many it visited, and the sum of what the updates return.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    count, site, number, found, total = (
+        Var(one, "i") for one in ("count", "site", "number", "found", "total")
+    )
+
+    def updated(update: Function) -> Callable[[Sequence[Var]], Body]:
+        if not update.results:  # it always raises
+            return lambda indices: [Called(update, tuple(indices)).into()]
+        add = Set([total], [Op("add", (total, found), "i")])
+        return lambda indices: [Called(update, tuple(indices)).into(found), copy.copy(add)]
+
+    visited: Expr = count
+    visit = [*sites.which(site, number), *sites.visit(site, number, list(map(updated, updates)))]
+    if random:
+        pick: Body = [Draw(site, "integers", (hir.ZEROS["i"], count)), *visit]
+        visits: hir.Statement = If(Op("gt", (count, hir.ZEROS["i"]), "b"), pick, [])
+        visited = Op("imin", (count, Const(1, "i")), "i")
+    else:
+        visits = hir.For(site, hir.ZEROS["i"], count, Const(1, "i"), visit, 2)
+    made.body = [
+        Primitive([], "begin"),
+        *([] if skip_absent else all_there(absent)),
+        *sites.list(count),
+        Set([total], [hir.ZEROS["i"]]),
+        visits,
+        Return([hir.TRUE, UNTOLD, *(Op("float", (one,), "f") for one in (visited, total)), ZERO]),
+    ]
+    return made
+
+
+def fill_along(along: Any, score: Called) -> None:
+    """Make the bodies of the functions along the lines of a template."""
+    if isinstance(along, AlongEntries):
+        entries_along(along, score)
+    else:
+        log_weight_along(along.weight, score, along.template)
+        move_along(along.move, score, along.template)
+
+
+def log_weight_along(made: Function, score: Called, template: Any) -> None:
+    """Make the body of a function that gives the log weight of a value of a choice; see `front.lines`."""
+    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    made.body = [
+        *_with_value(made, template, made.parameters[template.rank :], here),
+        score.into(lp),
+        Primitive([], "release", (here,)),
+        Primitive([], "exchange"),
+        *_weighed(lp, before),
+    ]
+
+
+def _weighed(lp: Var, before: Var) -> Body:
+    """The end of a function that gives a log weight, of the log density there."""
+    return [
+        if_zero(lp, [Return([IMPOSSIBLE])]),
+        Primitive([], "same_choices"),
+        Primitive([], "same_factors"),
+        Primitive([before], "log_density"),
+        Return([Op("sub", (lp, before), "f")]),
+    ]
+
+
+def move_along(made: Function, score: Called, template: Any) -> None:
+    """Make the body of a function that lets a choice have a value, whose log weight it is given.
+
+    The log density there is found anew where the log weight is so large that the sum has lost digits.
+    """
+    *values, weight = made.parameters[template.rank :]
+    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    made.body = [*_with_value(made, template, values, here), *stay(lp, before, weight, score)]
+
+
+def stay(lp: Var, before: Var, weight: Var, score: Called) -> Body:
+    """The end of a function that moves along a line."""
+    size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
+    most = Op("mul", (Const(_MOST_TIMES, "f"), size), "f")
+    return [
+        Primitive([before], "log_density"),
+        Set([lp], [Op("add", (before, weight), "f")]),
+        If(Op("gt", (Op("abs", (weight,), "f"), most), "b"), [score.into(lp)], []),
+        Primitive([], "stay", (lp,)),
+        Return([]),
+    ]
+
+
+def entries_along(along: Any, score: Called) -> None:
+    """Make the bodies of the functions that move the coordinates of an array; see `front.lines`.
+
+    The array is changed in place, in a copy that the trace has meanwhile.
+    """
+    template, lp, before = along.template, Var("lp", "f"), Var("lp_before", "f")
+    here, was = Var("here", "i"), Var("was", "f")
+    indices = tuple(along.begin.parameters)
+    value = [Var(f"value{leaf or ''}", kind) for leaf, kind in enumerate(leaves(template.type))]
+    read = hir.Read(list(value), template, indices, False)
+
+    def put(x: Expr) -> Body:
+        """Put a number in the place."""
+        body: Body = [hir.Store(value[0], ("f",), place, (x,))]
+        return [*body, *_last(value)] if along.leaves_last else body
+
+    copied: Body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        hir.Write(template, indices, tuple(value)),
+    ]
+    along.begin.body = [*copied, Primitive([], "exchange"), Return([])]
+    *_, place, x = along.weight.parameters
+    along.weight.body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        hir.Load([was], value[0], ("f",), place),
+        *put(x),
+        score.into(lp),
+        Primitive([], "release", (here,)),
+        *put(was),
+        *_weighed(lp, before),
+    ]
+    *_, place, x, weight = along.move.parameters
+    along.move.body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        *put(x),
+        *stay(lp, before, weight, score),
+    ]
+    along.end.body = [
+        *map(copy.copy, copied),
+        Primitive([], "keep_arrays"),
+        Primitive([], "exchange"),
+        Return([]),
+    ]
+
+
+def _last(value: Sequence[Var]) -> Body:
+    """Let the last entry of a vector be what the others leave of one."""
+    i, end, total, entry = Var("i", "i"), Var("last", "i"), Var("total", "f"), Var("entry", "f")
+    add: Body = [
+        hir.Load([entry], value[0], ("f",), i),
+        Set([total], [Op("add", (total, entry), "f")]),
+    ]
+    return [
+        Set([end, total], [Op("sub", (value[2], Const(1, "i")), "i"), ZERO]),
+        hir.For(i, hir.ZEROS["i"], end, Const(1, "i"), add, 1),
+        hir.Store(value[0], ("f",), end, (Op("sub", (Const(1.0, "f"), total), "f"),)),
+    ]
+
+
+def _with_value(made: Function, template: Any, values: Sequence[Var], here: Var) -> Body:
+    """Give a choice another value for now."""
+    return [
+        Primitive([here], "try_again"),
+        hir.Write(template, tuple(made.parameters[: template.rank]), tuple(values)),
+        Primitive([], "exchange"),
+    ]
