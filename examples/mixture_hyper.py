@@ -30,8 +30,7 @@ from gendsl import (
     sample,
     uniform_discrete,
 )
-from gendsl.inference import Run, birth_death, cycle, mh, split_merge
-from gendsl.inference.summary import monte_carlo_error
+from gendsl.inference import Run, birth_death, cycle, mh, monte_carlo_error, split_merge
 
 DATA = Path(__file__).parent / "data" / "galaxies.csv"
 VELOCITIES = np.loadtxt(DATA, skiprows=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gendsl
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference.compiled.policy import why_no_machine_code
 
 SLOW = {
     "IPython", "arviz", "astor", "autograd.scipy", "cloudpickle", "hypothesis", "loky", "matplotlib",

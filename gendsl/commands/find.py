@@ -9,8 +9,8 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from gendsl.errors import CommandError, FileFormatError
-from gendsl.inference.by_name import load_file
 from gendsl.inference.kernel import Kernel
+from gendsl.inference.running.by_name import load_file
 from gendsl.interface import GenerativeFunction
 from gendsl.transforms.language import Transform, TransformPair
 

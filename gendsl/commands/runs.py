@@ -10,13 +10,13 @@ from typing import Any
 
 from gendsl.commands.find import FUNCTIONS, KERNELS, MODELS, Kind, find, find_module, known
 from gendsl.errors import CommandError, FileFormatError, KernelError, UntrustedFileError
-from gendsl.inference.chains import load_run, resume
-from gendsl.inference.folder import Description, open_folder
 from gendsl.inference.kernel import check_kernel
-from gendsl.inference.named import Needed, needed
-from gendsl.inference.run import Run
-from gendsl.inference.run_html import quantity_row
-from gendsl.inference.tables import text_table
+from gendsl.inference.results.run import Run
+from gendsl.inference.results.run_html import quantity_row
+from gendsl.inference.results.tables import text_table
+from gendsl.inference.running.chains import load_run, resume
+from gendsl.inference.running.folder import Description, open_folder
+from gendsl.inference.running.named import Needed, needed
 from gendsl.interface import GenerativeFunction
 
 _HEADS = ["quantity", "mean", "std. error", "sd", "values"]

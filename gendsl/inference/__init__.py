@@ -2,12 +2,9 @@
 
 from gendsl.inference.adaptation import Adapted, adapt
 from gendsl.inference.birth_death import birth_death
-from gendsl.inference.chains import load_run, resume, sample
 from gendsl.inference.components import ComponentKernel, Place
 from gendsl.inference.compose import ComposedInfo, ComposedKernel, PickedInfo, cycle, mixture, repeat
-from gendsl.inference.convergence import effective_draws, r_hat
 from gendsl.inference.coordinates import Coordinates
-from gendsl.inference.diagnosis import Diagnosis
 from gendsl.inference.elliptical import EllipticalInfo, elliptical_slice
 from gendsl.inference.enumeration import Enumeration, enumerate_posterior
 from gendsl.inference.gibbs import GibbsInfo, gibbs
@@ -22,13 +19,16 @@ from gendsl.inference.optimise import Maximum, maximise
 from gendsl.inference.particle_filter import particle_filter
 from gendsl.inference.particles import Estimate, Particles, Rejuvenated
 from gendsl.inference.random_walk import RandomWalkInfo, random_walk
-from gendsl.inference.run import Run
+from gendsl.inference.results.convergence import effective_draws, r_hat
+from gendsl.inference.results.diagnosis import Diagnosis
+from gendsl.inference.results.run import Run
+from gendsl.inference.results.summary import Frequency, Group, Share, monte_carlo_error
+from gendsl.inference.results.summary_table import Summary, SummaryRow
+from gendsl.inference.running.chains import load_run, resume, sample
+from gendsl.inference.running.tally import RejectedTerms, Tally
 from gendsl.inference.slice import SliceInfo, slice_sampling
 from gendsl.inference.smc import SMCRun, log_likelihood, smc, tempered_mh, tempered_smc
 from gendsl.inference.split_merge import split_merge
-from gendsl.inference.summary import Frequency, Group, Share, monte_carlo_error
-from gendsl.inference.summary_table import Summary, SummaryRow
-from gendsl.inference.tally import RejectedTerms, Tally
 from gendsl.inference.tempered import TemperedInfo, tempered
 from gendsl.transforms.extending import extending_translator
 from gendsl.transforms.translators import (

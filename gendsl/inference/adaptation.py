@@ -27,8 +27,8 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.compiler.moves import Entries, Rule, Walk, Warming
 from gendsl.errors import GenDSLError, KernelError, ValueTypeError
-from gendsl.inference import by_hand
 from gendsl.inference import warmup_rules as rules
+from gendsl.inference.compiled import by_hand
 from gendsl.inference.coordinates import Coordinates
 from gendsl.inference.kernel import Kernel, KernelFunction, Told, check_kernel, run_kernel
 from gendsl.inference.metric import FoundMass, Mass, by_size

@@ -12,8 +12,8 @@ import numpy as np
 
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
-from gendsl.inference import by_hand
-from gendsl.inference.looked_at import LookedAt
+from gendsl.inference.compiled import by_hand
+from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.transforms.language import Transform
@@ -152,8 +152,8 @@ class Kernel:
                 or a transform is not closed, with the reason.
         """
         from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-        from gendsl.inference.moves import flattened
-        from gendsl.inference.texts import observed_of
+        from gendsl.inference.compiled.moves import flattened
+        from gendsl.inference.compiled.texts import observed_of
 
         if operation != "step":
             raise KernelError(f"a kernel has no text of {operation!r}", fix='ask for "step"')
@@ -179,9 +179,9 @@ class Kernel:
             trace: a trace of the model, from which chains are to start.
         """
         from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-        from gendsl.inference.moves import flattened
-        from gendsl.inference.policy import why_no_machine_code
-        from gendsl.inference.texts import observed_of
+        from gendsl.inference.compiled.moves import flattened
+        from gendsl.inference.compiled.policy import why_no_machine_code
+        from gendsl.inference.compiled.texts import observed_of
 
         def told(part: Any) -> str:
             if part.move is None:

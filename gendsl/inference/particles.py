@@ -13,9 +13,9 @@ from scipy.special import logsumexp
 from gendsl.address import Path, as_path
 from gendsl.errors import ValueTypeError, ZeroProbabilityError
 from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
-from gendsl.inference.recording import quantity_name
 from gendsl.inference.resampling import Scheme, as_scheme, multinomial_resampling
-from gendsl.inference.summary import Frequency, Share
+from gendsl.inference.results.summary import Frequency, Share
+from gendsl.inference.running.recording import quantity_name
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.transforms.translators import TraceTranslator
 

@@ -7,7 +7,7 @@ again now and then, by the reference runtime, and a difference is an error:
 - what edits of traces, auxiliary programs and transforms lead to: the first 16 times, and where something is
   new (choices that there were not together before, an arm of an `if` that was not taken before); then more
   and more rarely;
-- in every chain the trace that it is at, whichever kernel led there; see `gendsl.inference.chain`;
+- in every chain the trace that it is at, whichever kernel led there; see `gendsl.inference.running.chain`;
 - a move with `check=True`: the first few proposals on a program, and one in `_PERIOD` after, fewer the more
   choices there are.
 

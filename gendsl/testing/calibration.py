@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
-from gendsl.inference.summary import monte_carlo_error
+from gendsl.inference.results.summary import monte_carlo_error
 from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
 from gendsl.selection import Selection, select

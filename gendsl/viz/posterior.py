@@ -8,7 +8,7 @@ from typing import Any
 
 from gendsl.address import Path
 from gendsl.errors import ValueTypeError
-from gendsl.inference.run import Run
+from gendsl.inference.results.run import Run
 from gendsl.interface import check_count
 from gendsl.viz.picture import BLUE, GREY, Picture, plain_axes, shortened
 

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from gendsl.errors import ValueTypeError
-from gendsl.inference.run import Run
-from gendsl.inference.tally import duration
+from gendsl.inference.results.run import Run
+from gendsl.inference.running.tally import duration
 from gendsl.interface import check_count
 from gendsl.viz.picture import BLUE, GREY, RED, Picture, plain_axes, shortened
 from gendsl.viz.posterior import check_run, distinct

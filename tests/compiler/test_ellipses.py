@@ -10,7 +10,7 @@ from gendsl import bernoulli, gamma, gen, iid, mvnormal, normal, product, select
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import elliptical_slice
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled.moves import flattened
 from tests.compiler.closed_steps import WAYS, AsPython, compared
 
 

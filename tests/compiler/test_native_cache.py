@@ -134,7 +134,7 @@ SCRIPT = """
 from benchmarks.models import models
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.slopes import shared
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled.moves import flattened
 print(shared().text)
 for model in models("mixtures")[:1] + models("regression_trees")[:1]:
     start = model.start(20)

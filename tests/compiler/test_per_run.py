@@ -24,7 +24,7 @@ from gendsl.compiler.hir.observations import observed_alone
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
-from gendsl.inference.texts import observed_of
+from gendsl.inference.compiled.texts import observed_of
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, AsMachineCode, needs_llvm
 from tests.compiler.test_recursive_moves import same_chains

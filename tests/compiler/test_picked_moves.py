@@ -12,7 +12,7 @@ from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.steps.picking import log_share, picked
 from gendsl.inference import cycle, involutive, mh, mixture, repeat
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled.moves import flattened
 from gendsl.selection import select
 from gendsl.testing import running_on, runtimes
 from tests.compiler.test_closed_move import grown_or_shrunk, more_or_fewer, rescaled, shares

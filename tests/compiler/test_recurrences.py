@@ -14,7 +14,7 @@ from gendsl.compiler.python.print_python import print_python
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import random_walk, sample
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 from tests.compiler.closed_steps import WAYS, compared

@@ -28,7 +28,8 @@ from gendsl import (
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import RecursionDepthError
-from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
+from gendsl.inference import cycle, involutive, mh, mixture, repeat
+from gendsl.inference.compiled import machine
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, alike, needs_llvm, values
 from tests.compiler.test_closed_move import Move, compiled, outcomes

@@ -30,7 +30,7 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.distributions import Distribution
 from gendsl.inference import gibbs, mh, single_site, slice_sampling
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled.moves import flattened
 from gendsl.supports import FiniteSet, Integers
 from tests.compiler.closed_steps import WAYS, AsPython, compared
 

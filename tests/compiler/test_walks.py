@@ -44,7 +44,8 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import Several
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import GenDSLError
-from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
+from gendsl.inference import cycle, involutive, mixture, random_walk, repeat
+from gendsl.inference.compiled import machine, texts
 from gendsl.supports import Interval, Ordered, Positive, RealArray, Simplex
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, AsPython, compared, needs_llvm, values

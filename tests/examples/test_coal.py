@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.stats import poisson as poisson_law
 
 from gendsl import check_involutive, iid, involutive_mcmc, piecewise_uniform, poisson, sample
-from gendsl.inference.summary import frequency
+from gendsl.inference.results.summary import frequency
 from gendsl.testing import assert_stationary
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ import pytest
 
 from gendsl import categorical, check_involutive, gen, mvnormal, select
 from gendsl.inference import Run, involutive, mh
-from gendsl.inference.chain import Chain
 from gendsl.inference.kernel import accept
+from gendsl.inference.running.chain import Chain
 from gendsl.testing import assert_exact, assert_stationary
 from tests.statistical import broken
 

@@ -27,20 +27,19 @@ from gendsl import (
     write,
 )
 from gendsl.inference import (
-    by_hand,
     cycle,
     elliptical_slice,
     gibbs,
     involutive,
     mh,
     mixture,
-    policy,
     random_walk,
     repeat,
     single_site,
     slice_sampling,
     tempered_mh,
 )
+from gendsl.inference.compiled import by_hand, policy
 from gendsl.inference.kernel import Kernel
 from gendsl.testing import running_on
 

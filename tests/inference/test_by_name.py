@@ -10,7 +10,7 @@ import pytest
 from gendsl import gen, normal
 from gendsl.errors import FileFormatError
 from gendsl.inference import mh
-from gendsl.inference.by_name import files_of, found, function_name, load_file, variable_of
+from gendsl.inference.running.by_name import files_of, found, function_name, load_file, variable_of
 
 
 @gen

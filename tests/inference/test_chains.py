@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from gendsl import bernoulli, dirichlet, gen, normal, select, uniform_discrete
 from gendsl.errors import KernelError, UnknownAddressError, ValueTypeError
 from gendsl.inference import Run, cycle, mh, monte_carlo_error, sample
-from gendsl.inference.chain import Chain
+from gendsl.inference.running.chain import Chain
 
 
 @gen
@@ -408,7 +408,7 @@ def test_a_kernel_must_be_one():
 
 
 def test_nan_is_one_value_of_a_recorded_quantity():
-    from gendsl.inference.summary import frequency
+    from gendsl.inference.results.summary import frequency
 
     shares = frequency([[1.0, math.nan, float("nan")], [1.0, np.nan, np.nan]])
     assert sum(share.probability for share in shares.values()) == pytest.approx(1.0)

@@ -11,9 +11,11 @@ import pytest
 
 from gendsl import bernoulli, gamma, gen, mvnormal, normal, sample, select, uniform_discrete
 from gendsl.errors import FileFormatError, KernelError, ValueTypeError
-from gendsl.inference import chain_store, checkpoint, cycle, folder, load_run, mh, policy, resume
-from gendsl.inference.arviz_export import step_arrays
-from gendsl.inference.generators import decode_rng, encode_rng
+from gendsl.inference import cycle, load_run, mh, resume
+from gendsl.inference.compiled import policy
+from gendsl.inference.results.arviz_export import step_arrays
+from gendsl.inference.running import chain_store, checkpoint, folder
+from gendsl.inference.running.generators import decode_rng, encode_rng
 from gendsl.runtime import files
 
 

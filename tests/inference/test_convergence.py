@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from gendsl.inference import effective_draws, r_hat
-from gendsl.inference.convergence import entries, normal_scores, rectangle
+from gendsl.inference.results.convergence import entries, normal_scores, rectangle
 from tests.inference.test_chains import autoregression
 
 

@@ -25,8 +25,8 @@ from gendsl import (
 )
 from gendsl.errors import FileFormatError, ValueTypeError
 from gendsl.inference import cycle, mh
-from gendsl.inference.folder import DRAWS, RUN, START, STATE
-from gendsl.inference.generators import decode_rng, encode_rng
+from gendsl.inference.running.folder import DRAWS, RUN, START, STATE
+from gendsl.inference.running.generators import decode_rng, encode_rng
 from gendsl.runtime import files
 from gendsl.runtime.encoding import DEEPEST, LARGEST, decode, encode
 from gendsl.runtime.saving import TRACE

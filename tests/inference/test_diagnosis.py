@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, sample, select, uniform_discrete
-from gendsl.inference import Kernel, Run, Tally, cycle, diagnosis, hmc, mh, mixture
-from gendsl.inference.chain import Chain
-from gendsl.inference.diagnosis import kernel_text
-from gendsl.inference.scalars import few_scalars
-from gendsl.inference.tally import count
+from gendsl.inference import Kernel, Run, Tally, cycle, hmc, mh, mixture
+from gendsl.inference.results import diagnosis
+from gendsl.inference.results.diagnosis import kernel_text
+from gendsl.inference.results.scalars import few_scalars
+from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.tally import count
 from gendsl.runtime.saving import latent
 from tests.inference.test_chains import autoregression
 from tests.inference.test_executors import InTurn

@@ -13,7 +13,8 @@ import pytest
 
 from gendsl import gen, load_run, load_trace, normal, resume, sample, select
 from gendsl.errors import RunInUseError
-from gendsl.inference import chain_store, checkpoint, mh
+from gendsl.inference import mh
+from gendsl.inference.running import chain_store, checkpoint
 from gendsl.runtime import files
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and quotas of POSIX")
@@ -140,7 +141,7 @@ def hasty(monkeypatch):
 
 QUOTA = """
 import errno, resource, sys
-from gendsl.inference import chain_store, checkpoint
+from gendsl.inference.running import chain_store, checkpoint
 from tests.inference.test_disk import a_run, beside
 
 path, most = sys.argv[1], int(sys.argv[2])
@@ -204,7 +205,7 @@ def test_a_run_that_fills_the_disk_goes_on_when_there_is_space(tmp_path, hasty):
 
 PARENT = """
 import sys, time
-from gendsl.inference import chain_store, checkpoint
+from gendsl.inference.running import chain_store, checkpoint
 from tests.inference.test_disk import a_run, slow_for_ever
 
 checkpoint.LEAST_EVERY, chain_store._PAUSE = 50, 0.0

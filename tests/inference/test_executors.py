@@ -29,7 +29,8 @@ from gendsl import (
     write,
 )
 from gendsl.errors import KernelError, ValueTypeError
-from gendsl.inference import cycle, executors, involutive, mh
+from gendsl.inference import cycle, involutive, mh
+from gendsl.inference.running import executors
 
 
 @gen
@@ -230,7 +231,7 @@ def test_ctrl_c_stops_worker_processes_and_keeps_their_draws(tmp_path):
 
 ORPHANED = """
 import os, socket, time
-from gendsl.inference.line import Line
+from gendsl.inference.running.line import Line
 home = socket.gethostname(), os.getpid()
 if os.fork() == 0:
     with Line(("127.0.0.1", 1, b"nobody listens"), home):

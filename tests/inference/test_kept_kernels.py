@@ -10,10 +10,11 @@ import pytest
 from gendsl import sample
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run.closed_move import ClosedKernel
-from gendsl.inference import kept_kernels, random_walk
-from gendsl.inference.fingerprints import FAILURES, Fingerprint
-from gendsl.inference.kept_kernels import KeptKernel, _fingerprint
-from gendsl.inference.moves import flattened
+from gendsl.inference import random_walk
+from gendsl.inference.compiled import kept_kernels
+from gendsl.inference.compiled.fingerprints import FAILURES, Fingerprint
+from gendsl.inference.compiled.kept_kernels import KeptKernel, _fingerprint
+from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")

@@ -8,9 +8,9 @@ import pytest
 
 from gendsl import ChoiceMap, gen, inv_gamma, mixture, normal, poisson, sample, select
 from gendsl.inference import cycle, mh, random_walk, repeat, single_site
-from gendsl.inference.chain import remade
-from gendsl.inference.looked_at import LookedAt
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.policy import why_no_machine_code
+from gendsl.inference.running.chain import remade
 from gendsl.runtime.generative import GenFunction
 
 
@@ -68,7 +68,7 @@ def test_program_does_not_run_for_values_nor_for_chains_that_go_on(monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(GenFunction, "score", scored)
-        monkeypatch.setattr("gendsl.inference.machine.Machine.is_due", lambda *_: False)
+        monkeypatch.setattr("gendsl.inference.compiled.machine.Machine.is_due", lambda *_: False)
         assert type(last) is LookedAt
         assert last["k"] == 2 and ("mu", 1) in last
         again = drawn(last)

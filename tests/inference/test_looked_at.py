@@ -10,8 +10,9 @@ from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import cycle, machine, mh, policy
-from gendsl.inference.looked_at import MOST_READ_SINGLY
+from gendsl.inference import cycle, mh
+from gendsl.inference.compiled import machine, policy
+from gendsl.inference.compiled.looked_at import MOST_READ_SINGLY
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 

@@ -14,8 +14,8 @@ import pytest
 
 from gendsl import resume
 from gendsl.errors import LostChainsError
-from gendsl.inference import parallel
-from gendsl.inference.processes import _KEPT
+from gendsl.inference.running import parallel
+from gendsl.inference.running.processes import _KEPT
 from tests.inference.test_executors import KERNEL, InTurn, model, run, same, start
 
 
@@ -177,8 +177,8 @@ def test_chains_that_are_running_are_asked_for_what_they_have_drawn(monkeypatch)
 
 def test_a_chain_that_was_given_up_is_told_to_stop():
     """A cancelled task of Dask runs on in its worker; it would write to the folder of its successor."""
-    from gendsl.inference.chain import Report
-    from gendsl.inference.line import Line, Switchboard
+    from gendsl.inference.running.chain import Report
+    from gendsl.inference.running.line import Line, Switchboard
 
     home = "elsewhere", 0
     with Switchboard(elsewhere=False) as board:

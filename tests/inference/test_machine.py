@@ -43,22 +43,10 @@ from gendsl.errors import (
     RuntimeMismatchError,
     UnknownAddressError,
 )
-from gendsl.inference import (
-    Kernel,
-    cycle,
-    gibbs,
-    independent,
-    involutive,
-    machine,
-    mh,
-    mixture,
-    policy,
-    random_walk,
-    repeat,
-    texts,
-)
-from gendsl.inference.chain import remade
-from gendsl.inference.recording import AtAddress
+from gendsl.inference import Kernel, cycle, gibbs, independent, involutive, mh, mixture, random_walk, repeat
+from gendsl.inference.compiled import machine, policy, texts
+from gendsl.inference.running.chain import remade
+from gendsl.inference.running.recording import AtAddress
 from gendsl.selection import select
 from gendsl.testing import running_on
 from tests.inference.forms import AS, FORMS
@@ -477,7 +465,7 @@ def test_texts_of_several_programs_are_kept(form):
 
 def test_a_slow_last_draw_is_gone_on_from(monkeypatch, form):
     """A trace that was made to be shown is as good as any: the next call takes the memory over."""
-    monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
+    monkeypatch.setattr("gendsl.inference.running.chain.REPORT_EVERY", 0.0)
     kernel, loads = involutive(step_size, shifted), []
     load = machine.Machine.load
     monkeypatch.setattr(machine.Machine, "load", lambda self, trace: loads.append(trace) or load(self, trace))

@@ -11,8 +11,9 @@ from gendsl.compiler.run.chain_state import ChainState
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
-from gendsl.inference import cycle, involutive, machine
-from gendsl.inference.machine import Machine
+from gendsl.inference import cycle, involutive
+from gendsl.inference.compiled import machine
+from gendsl.inference.compiled.machine import Machine
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 from tests.inference.test_machine import counted, jump, move, often_left, start, step_size
@@ -70,7 +71,7 @@ def run(runtime):
 def little_room(monkeypatch):
     """So that there has to be more of it."""
     monkeypatch.setattr("gendsl.compiler.run.native_state._FIRST_CAPACITY", 1)
-    monkeypatch.setattr("gendsl.inference.texts._KNOWN", {})
+    monkeypatch.setattr("gendsl.inference.compiled.texts._KNOWN", {})
 
 
 def plant(monkeypatch, owner, name, error, at):

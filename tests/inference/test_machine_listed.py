@@ -4,7 +4,7 @@ import pytest
 
 from gendsl import bernoulli, gen, normal, sample, select
 from gendsl.inference import elliptical_slice, gibbs
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 

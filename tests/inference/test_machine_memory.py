@@ -22,7 +22,8 @@ from gendsl import (
 )
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run import native_state
-from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
+from gendsl.inference import cycle, involutive, mh, mixture, repeat
+from gendsl.inference.compiled import machine
 from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")

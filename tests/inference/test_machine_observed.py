@@ -11,8 +11,9 @@ import pytest
 
 from gendsl import Distribution, gen, normal, poisson, sample, select
 from gendsl.errors import GenDSLError
-from gendsl.inference import cycle, machine, mh, single_site
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference import cycle, mh, single_site
+from gendsl.inference.compiled import machine
+from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.supports import Positive
 from gendsl.testing import running_on
 from tests.inference.forms import AS
@@ -83,7 +84,7 @@ def test_distribution_of_how_many_rows_there_are():
 
 def test_text_is_made_anew_once(monkeypatch):
     machines = []
-    monkeypatch.setattr("gendsl.inference.texts._KNOWN", {})
+    monkeypatch.setattr("gendsl.inference.compiled.texts._KNOWN", {})
     load = machine.Machine.load
 
     def noted(self, trace):

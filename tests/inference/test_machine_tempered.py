@@ -30,17 +30,15 @@ from gendsl.inference import (
     cycle,
     gibbs,
     involutive,
-    kept_kernels,
-    machine,
     mh,
     mixture,
     random_walk,
     repeat,
     tempered,
     tempered_mh,
-    texts,
 )
-from gendsl.inference.moves import flattened
+from gendsl.inference.compiled import kept_kernels, machine, texts
+from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, compared
 from tests.inference.forms import AS

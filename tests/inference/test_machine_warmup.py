@@ -13,11 +13,9 @@ from gendsl.errors import RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import (
     adapt,
     cycle,
-    machine,
     mh,
     mixture,
     nuts,
-    policy,
     random_walk,
     repeat,
     resume,
@@ -25,6 +23,7 @@ from gendsl.inference import (
     warmup_rules,
 )
 from gendsl.inference.adaptation import TuningWarmUp, start_warmup
+from gendsl.inference.compiled import machine, policy
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 

@@ -22,7 +22,7 @@ from gendsl import (
 )
 from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityError
 from gendsl.inference import Kernel, Run, load_run, mh
-from gendsl.inference.chain import Chain
+from gendsl.inference.running.chain import Chain
 from tests.inference.test_executors import InTurn
 
 

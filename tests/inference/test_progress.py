@@ -11,9 +11,10 @@ import pytest
 
 from gendsl import gen, normal, sample, select, uniform_discrete
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import cycle, mh, progress
-from gendsl.inference.chain import Plan, Report, run_chain
-from gendsl.inference.line import Line, Switchboard
+from gendsl.inference import cycle, mh
+from gendsl.inference.running import progress
+from gendsl.inference.running.chain import Plan, Report, run_chain
+from gendsl.inference.running.line import Line, Switchboard
 from tests.inference.test_executors import InTurn
 
 
@@ -58,7 +59,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     """Shown on it is what the test's own part shows: pytest puts its stream in place for each part."""
     terminal = Terminal()
-    monkeypatch.setattr("gendsl.inference.chains.can_be_shown", lambda: True)
+    monkeypatch.setattr("gendsl.inference.running.chains.can_be_shown", lambda: True)
     monkeypatch.setattr("tqdm.std.sys", types.SimpleNamespace(**{**vars(sys), "stderr": terminal}))
     monkeypatch.setenv("COLUMNS", "81")
     monkeypatch.setenv("LINES", "24")
@@ -75,7 +76,7 @@ def lines(terminal):
 
 
 def test_a_line_has_what_matters(terminal, monkeypatch):
-    monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
+    monkeypatch.setattr("gendsl.inference.running.chain.REPORT_EVERY", 0.0)
     run = sample(WALK, start(), 30, warmup=20, thin=2, progress="k", record="k", seed=1)
     shown = lines(terminal)
     assert any("chain 0 warm-up:" in line and "10/20" in line and "step/s" in line for line in shown)
@@ -181,7 +182,7 @@ def until(condition, seconds=20.0):
 
 
 def test_a_choice_that_comes_and_goes(terminal, monkeypatch):
-    monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
+    monkeypatch.setattr("gendsl.inference.running.chain.REPORT_EVERY", 0.0)
     sample(KERNEL, start(), 60, progress=("mu", 1), seed=1)
     assert "('mu', 1)=-" in terminal.getvalue() and re.search(r"\('mu', 1\)=-?\d", terminal.getvalue())
 
@@ -220,7 +221,7 @@ def test_a_notebook_shows_one_text_that_is_replaced(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=cell.display))
-    monkeypatch.setattr("gendsl.inference.progress._PAUSE", 0.0)
+    monkeypatch.setattr("gendsl.inference.running.progress._PAUSE", 0.0)
     run = sample(KERNEL, start(), 10, chains=2, progress="k", record="k", seed=1, executor=InTurn())
     (texts,) = cell.shown
     assert "chain 1:   0%" in texts[0] and len(texts) > 1 and stream.getvalue() == ""
@@ -237,7 +238,7 @@ def test_a_notebook_shows_one_text_that_is_replaced(monkeypatch):
 def test_a_notebook_is_not_shown_every_report(monkeypatch):
     cell = Cell()
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=cell.display))
-    monkeypatch.setattr("gendsl.inference.progress._in_notebook", lambda: True)
+    monkeypatch.setattr("gendsl.inference.running.progress._in_notebook", lambda: True)
     display = progress.Display([Plan(0, WALK, start(), None, {}, 100)], shown=True)
     for step in range(1, 100):
         display.show(0, Report(step, {"walk": 0.25}))

@@ -9,7 +9,8 @@ from gendsl import continuous, gen, normal, read, sample, transform, write
 from gendsl.compiler.llvm import native
 from gendsl.compiler.python.state import MoveState
 from gendsl.compiler.run.python_state import PythonState
-from gendsl.inference import cycle, involutive, policy, random_walk, texts
+from gendsl.inference import cycle, involutive, random_walk
+from gendsl.inference.compiled import policy, texts
 from gendsl.runtime import watched
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -161,7 +162,7 @@ def test_a_step_that_fails_in_the_middle_leaves_all_as_it_was(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(MoveState, name, failing)
-            patch.setattr("gendsl.inference.machine.MOST_FALLBACKS", 1.0)
+            patch.setattr("gendsl.inference.compiled.machine.MOST_FALLBACKS", 1.0)
             result = run(kernel, "python", draws=150, record=["mu", "k"])
         assert "by the interpreter: " in result.ran[0] and "planted" in result.ran[0]
         np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)

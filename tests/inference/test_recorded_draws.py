@@ -23,10 +23,11 @@ from gendsl import (
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import birth_death, cycle, involutive, machine, mh, mixture, repeat, resume
-from gendsl.inference.machine import Machine
-from gendsl.inference.policy import why_no_machine_code
-from gendsl.inference.recording import AtAddress
+from gendsl.inference import birth_death, cycle, involutive, mh, mixture, repeat, resume
+from gendsl.inference.compiled import machine
+from gendsl.inference.compiled.machine import Machine
+from gendsl.inference.compiled.policy import why_no_machine_code
+from gendsl.inference.running.recording import AtAddress
 
 pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
 

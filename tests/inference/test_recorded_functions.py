@@ -23,10 +23,11 @@ from gendsl.compiler.run import recorded_functions
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_functions import ClosedFunctions, RecordedFunctions
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
-from gendsl.inference import birth_death, cycle, mh, policy, resume, texts
-from gendsl.inference.machine import Machine
-from gendsl.inference.moves import flattened
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference import birth_death, cycle, mh, resume
+from gendsl.inference.compiled import policy, texts
+from gendsl.inference.compiled.machine import Machine
+from gendsl.inference.compiled.moves import flattened
+from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.runtime.travel import Pickler
 
 pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
@@ -372,7 +373,7 @@ def test_lists_and_arrays_are_those_of_the_run(monkeypatch):
 def test_a_constant_that_changes_meanwhile_is_noticed(monkeypatch):
     """Then the function is called, by draws that are compared at the latest."""
     monkeypatch.setitem(globals(), "SCALE", 2.0)
-    monkeypatch.setattr("gendsl.inference.machine.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("gendsl.inference.compiled.machine.LOOK_EVERY", 0.0)
     monkeypatch.setattr(Machine, "draws_at_once", 20, raising=False)
     draw, made = Machine.draw, []
 
@@ -636,7 +637,7 @@ def test_other_values_later_are_an_error(monkeypatch):
         return found if len(taken) == 1 else [one + 1 for one in found]
 
     monkeypatch.setattr(Scalar, "take", wrong)
-    monkeypatch.setattr("gendsl.inference.machine.is_affordable", lambda _: True)
+    monkeypatch.setattr("gendsl.inference.compiled.machine.is_affordable", lambda _: True)
     with pytest.raises(RuntimeMismatchError, match="recorded it"):
         run_of({"it": lambda t: t["k"] + 2}, kernel=cycle(birth_death("height")))
 

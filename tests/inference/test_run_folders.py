@@ -13,10 +13,11 @@ from filelock import FileLock
 
 from gendsl import gen, load_run, normal, resume, sample, select
 from gendsl.errors import FileFormatError, RunInUseError, ValueTypeError
-from gendsl.inference import checkpoint, folder, mh
-from gendsl.inference.chain import Plan
-from gendsl.inference.chain_store import ChainStore
-from gendsl.inference.folder import Folder
+from gendsl.inference import mh
+from gendsl.inference.running import checkpoint, folder
+from gendsl.inference.running.chain import Plan
+from gendsl.inference.running.chain_store import ChainStore
+from gendsl.inference.running.folder import Folder
 from gendsl.runtime import files
 
 

@@ -6,7 +6,7 @@ import pytest
 from gendsl import Selection, bernoulli, gen, normal, poisson, sample, select, uniform_discrete
 from gendsl.errors import ObservedError, UnknownAddressError
 from gendsl.inference import cycle, elliptical_slice, gibbs, mh, random_walk, single_site, slice_sampling
-from gendsl.inference.policy import why_no_machine_code
+from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.testing import running_on
 
 AS = {"python": "as Python text", "native": "as machine code"}

@@ -14,8 +14,6 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import (
     Kernel,
     Run,
-    chain_store,
-    checkpoint,
     cycle,
     effective_draws,
     load_run,
@@ -25,10 +23,11 @@ from gendsl.inference import (
     r_hat,
     resume,
 )
-from gendsl.inference.arviz_export import filled, observed_arrays, posterior_arrays, step_arrays
-from gendsl.inference.chain import Chain
-from gendsl.inference.summary import frequency
-from gendsl.inference.tally import Tally
+from gendsl.inference.results.arviz_export import filled, observed_arrays, posterior_arrays, step_arrays
+from gendsl.inference.results.summary import frequency
+from gendsl.inference.running import chain_store, checkpoint
+from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.tally import Tally
 from tests.inference.test_chains import autoregression
 from tests.inference.test_executors import InTurn
 

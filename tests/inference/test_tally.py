@@ -23,7 +23,7 @@ from gendsl.inference import (
     single_site,
 )
 from gendsl.inference.compose import ComposedInfo
-from gendsl.inference.tally import _REASONS, Tally, count
+from gendsl.inference.running.tally import _REASONS, Tally, count
 from tests.inference.test_executors import InTurn
 
 
@@ -195,9 +195,9 @@ def test_several_chains_have_them():
 
 def test_runs_in_files_have_them(tmp_path, monkeypatch):
     """Also those of the part before the run was stopped, and of the part after."""
-    monkeypatch.setattr("gendsl.inference.chain_store._PAUSE", 0.0)
-    monkeypatch.setattr("gendsl.inference.chain_store._SHARE", math.inf)
-    monkeypatch.setattr("gendsl.inference.checkpoint.steps_between", lambda trace: 10)
+    monkeypatch.setattr("gendsl.inference.running.chain_store._PAUSE", 0.0)
+    monkeypatch.setattr("gendsl.inference.running.chain_store._SHARE", math.inf)
+    monkeypatch.setattr("gendsl.inference.running.checkpoint.steps_between", lambda trace: 10)
     left = [155]
 
     def interrupting(trace):

@@ -9,8 +9,8 @@ import pytest
 
 from gendsl import choicemap, gen, load_run, load_trace, normal, read_choices, resume, sample, select
 from gendsl.errors import FileFormatError, UntrustedFileError, ValueTypeError
-from gendsl.inference import folder as folders
 from gendsl.inference import mh
+from gendsl.inference.running import folder as folders
 from gendsl.runtime import files
 from gendsl.runtime.saving import TRACE
 

@@ -33,12 +33,12 @@ from gendsl.inference import (
     lines,
     mh,
     mixture,
-    policy,
     random_walk,
     repeat,
     single_site,
     slice_sampling,
 )
+from gendsl.inference.compiled import policy
 from gendsl.testing import running_on
 from tests.inference.forms import AS, FORMS
 

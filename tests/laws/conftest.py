@@ -2,7 +2,7 @@
 
 import pytest
 
-from gendsl.inference import by_hand
+from gendsl.inference.compiled import by_hand
 from gendsl.runtime import fused, small
 
 

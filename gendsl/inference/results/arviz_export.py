@@ -13,7 +13,7 @@ from gendsl.errors import ValueTypeError
 from gendsl.interface import Trace
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 _RATE = "acceptance_rate"
 _MOST_MISSING = 9  # for each observation, in an array of them

@@ -10,15 +10,15 @@ import numpy as np
 
 from gendsl.address import as_path
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference.convergence import effective_draws, mean_and_deviation, r_hat, rectangle
-from gendsl.inference.diagnosis import Finding, findings
-from gendsl.inference.recording import quantity_name
-from gendsl.inference.scalars import Chains, label, present, scalars
-from gendsl.inference.summary import monte_carlo_error
-from gendsl.inference.tables import html_table, number, ratio, text_table, whole
+from gendsl.inference.results.convergence import effective_draws, mean_and_deviation, r_hat, rectangle
+from gendsl.inference.results.diagnosis import Finding, findings
+from gendsl.inference.results.scalars import Chains, label, present, scalars
+from gendsl.inference.results.summary import monte_carlo_error
+from gendsl.inference.results.tables import html_table, number, ratio, text_table, whole
+from gendsl.inference.running.recording import quantity_name
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 _SHOWN = 60  # rows of the table as text
 

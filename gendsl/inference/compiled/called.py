@@ -17,11 +17,11 @@ from gendsl.compiler.moves import REPEAT, RUN
 from gendsl.compiler.run.chain_reading import choice_reader
 from gendsl.compiler.run.native_choices import HeldChoices
 from gendsl.compiler.run.native_state import NativeState
+from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.machine import Machine
+from gendsl.inference.compiled.moves import Flat, Part
 from gendsl.inference.kernel import Kernel, Told
-from gendsl.inference.looked_at import LookedAt
-from gendsl.inference.machine import Machine
-from gendsl.inference.moves import Flat, Part
-from gendsl.inference.tally import OTHER, Tally
+from gendsl.inference.running.tally import OTHER, Tally
 from gendsl.runtime.change import is_same
 
 FIRST_CALLS, MOST_STRAYS = 64, 0.2

@@ -18,7 +18,7 @@ from typing import Any
 
 from tqdm.std import tqdm
 
-from gendsl.inference.chain import Plan, Report
+from gendsl.inference.running.chain import Plan, Report
 
 _WIDTH = 88  # characters of a notebook's cell
 _PAUSE = 0.2  # seconds between two updates of a notebook's cell, at least

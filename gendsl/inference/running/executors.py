@@ -21,13 +21,13 @@ from typing import Any
 import cloudpickle
 from threadpoolctl import threadpool_limits
 
-import gendsl.inference.cached  # noqa: F401  (registers how what is cached travels)
+import gendsl.inference.running.cached  # noqa: F401  (registers how what is cached travels)
 from gendsl.errors import KernelError
-from gendsl.inference.chain import Chain, Plan, run_chain
-from gendsl.inference.chain_store import ChainStore
-from gendsl.inference.folder import Folder
-from gendsl.inference.line import Line
-from gendsl.inference.run import Draws
+from gendsl.inference.results.run import Draws
+from gendsl.inference.running.chain import Chain, Plan, run_chain
+from gendsl.inference.running.chain_store import ChainStore
+from gendsl.inference.running.folder import Folder
+from gendsl.inference.running.line import Line
 from gendsl.runtime.saving import latent
 from gendsl.runtime.travel import Pickler, remember_texts, source_texts
 

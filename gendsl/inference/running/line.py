@@ -15,7 +15,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
-from gendsl.inference.chain import Report
+from gendsl.inference.running.chain import Report
 
 _LOG = logging.getLogger("gendsl")
 _STOP = b"stop"

@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Any
 
 from gendsl.errors import LostChainsError
-from gendsl.inference.chain import Chain, Plan, report_of
-from gendsl.inference.chain_store import ChainStore
-from gendsl.inference.checkpoint import WAIT
-from gendsl.inference.executors import Job, one_blas_thread, packed, unpacked, work
-from gendsl.inference.folder import Folder
-from gendsl.inference.line import Switchboard
-from gendsl.inference.processes import Processes
-from gendsl.inference.progress import Display
-from gendsl.inference.recording import reader_of
-from gendsl.inference.run import Run
+from gendsl.inference.results.run import Run
+from gendsl.inference.running.chain import Chain, Plan, report_of
+from gendsl.inference.running.chain_store import ChainStore
+from gendsl.inference.running.checkpoint import WAIT
+from gendsl.inference.running.executors import Job, one_blas_thread, packed, unpacked, work
+from gendsl.inference.running.folder import Folder
+from gendsl.inference.running.line import Switchboard
+from gendsl.inference.running.processes import Processes
+from gendsl.inference.running.progress import Display
+from gendsl.inference.running.recording import reader_of
 
 _LOG = logging.getLogger("gendsl")
 _POLL = 0.05  # seconds

@@ -11,14 +11,14 @@ import numpy as np
 
 from gendsl.choices.display import summary
 from gendsl.errors import ValueTypeError
-from gendsl.inference.convergence import mean_and_deviation
-from gendsl.inference.diagnosis import brief_findings
-from gendsl.inference.summary import frequency, monte_carlo_error
-from gendsl.inference.tables import MOST, html_table, number
-from gendsl.inference.tally import duration
+from gendsl.inference.results.convergence import mean_and_deviation
+from gendsl.inference.results.diagnosis import brief_findings
+from gendsl.inference.results.summary import frequency, monte_carlo_error
+from gendsl.inference.results.tables import MOST, html_table, number
+from gendsl.inference.running.tally import duration
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 _VALUES = 8  # more distinct whole numbers than this have a mean and no table
 

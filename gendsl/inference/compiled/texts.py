@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.observations import Strings, observed_alone
 from gendsl.compiler.moves import Step, all_within, are_alike
-from gendsl.inference.looked_at import LookedAt
-from gendsl.inference.moves import Part
+from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
 
@@ -120,7 +120,9 @@ def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> Cha
     """
     closed = known(parts, trace)
     if closed is None:
-        from gendsl.inference.kept_kernels import kernel_of  # with the compiler, which takes long to import
+        from gendsl.inference.compiled.kept_kernels import (
+            kernel_of,  # with the compiler, which takes long to import
+        )
 
         asked, reason = (trace.gen_fn, trace.args, observed_of(trace)), ""
         model, args, observed = asked

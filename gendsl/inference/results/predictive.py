@@ -9,14 +9,14 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices import ChoiceMap
 from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityError
-from gendsl.inference.arviz_export import filled
-from gendsl.inference.chain import Chain
-from gendsl.inference.recording import Quantities, as_recorders, quantities, reader_of
+from gendsl.inference.results.arviz_export import filled
+from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.recording import Quantities, as_recorders, quantities, reader_of
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.saving import latent
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 
 def predicted_chains(run: Run, record: Any, args: tuple[Any, ...] | None, rng: Rng) -> list[Chain]:

@@ -36,13 +36,13 @@ from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, Cha
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws, entry_at
 from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
+from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
+from gendsl.inference.compiled.texts import compiled, compiled_text, observed_of
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
-from gendsl.inference.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
-from gendsl.inference.moves import Flat, Part, is_of_many_values
-from gendsl.inference.recording import is_read
-from gendsl.inference.tally import OTHER, Tallies, Tally, count
-from gendsl.inference.texts import compiled, compiled_text, observed_of
+from gendsl.inference.running.recording import is_read
+from gendsl.inference.running.tally import OTHER, Tallies, Tally, count
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of

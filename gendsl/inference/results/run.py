@@ -8,16 +8,16 @@ from typing import Any, overload
 import numpy as np
 
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference import arviz_export
-from gendsl.inference.chain import Chain
-from gendsl.inference.diagnosis import Diagnosis, brief_findings, diagnose
-from gendsl.inference.predictive import predicted_chains
-from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
-from gendsl.inference.run_html import run_html
-from gendsl.inference.steps import Steps
-from gendsl.inference.summary import Frequency, Group, frequency, per_structure
-from gendsl.inference.summary_table import Summary, summarise
-from gendsl.inference.tally import Tallies, duration, total
+from gendsl.inference.results import arviz_export
+from gendsl.inference.results.diagnosis import Diagnosis, brief_findings, diagnose
+from gendsl.inference.results.predictive import predicted_chains
+from gendsl.inference.results.run_html import run_html
+from gendsl.inference.results.summary import Frequency, Group, frequency, per_structure
+from gendsl.inference.results.summary_table import Summary, summarise
+from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.recording import AtAddress, as_recorder, quantity_name
+from gendsl.inference.running.steps import Steps
+from gendsl.inference.running.tally import Tallies, duration, total
 from gendsl.interface import Rng, Trace
 from gendsl.runtime.saving import latent, whole_trace
 

@@ -21,14 +21,14 @@ import numpy as np
 
 from gendsl.compiler.hir import collector
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import by_hand
 from gendsl.inference.adaptation import finish_warmup, start_warmup
+from gendsl.inference.compiled import by_hand
+from gendsl.inference.compiled.looked_at import LookedAt, is_as_left
+from gendsl.inference.compiled.policy import Decision, decide
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
-from gendsl.inference.looked_at import LookedAt, is_as_left
-from gendsl.inference.policy import Decision, decide
-from gendsl.inference.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
-from gendsl.inference.steps import Steps
-from gendsl.inference.tally import Tallies, count
+from gendsl.inference.running.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
+from gendsl.inference.running.steps import Steps
+from gendsl.inference.running.tally import Tallies, count
 from gendsl.interface import Trace
 from gendsl.runtime.encoding import decode, encode
 from gendsl.runtime.program_names import loaded_program
@@ -38,7 +38,7 @@ from gendsl.runtime.verify import Schedule, accounted
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.recorded_draws import Draws
-    from gendsl.inference.machine import Machine
+    from gendsl.inference.compiled.machine import Machine
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a chain's progress."""

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference import checkpoint as files
-from gendsl.inference.chain import Chain, Plan, run_chain
-from gendsl.inference.chain_store import ChainStore
-from gendsl.inference.folder import Folder
 from gendsl.inference.kernel import KernelFunction, check_kernel
-from gendsl.inference.parallel import run_parallel
-from gendsl.inference.progress import Display, can_be_shown
-from gendsl.inference.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
-from gendsl.inference.run import Run
+from gendsl.inference.results.run import Run
+from gendsl.inference.running import checkpoint as files
+from gendsl.inference.running.chain import Chain, Plan, run_chain
+from gendsl.inference.running.chain_store import ChainStore
+from gendsl.inference.running.folder import Folder
+from gendsl.inference.running.parallel import run_parallel
+from gendsl.inference.running.progress import Display, can_be_shown
+from gendsl.inference.running.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.program_names import check_model, given_programs
 from gendsl.runtime.trace import ReferenceTrace, check_start

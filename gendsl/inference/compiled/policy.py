@@ -19,10 +19,10 @@ from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import Involution, Proposal, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
-from gendsl.inference.looked_at import TOO_OFTEN
-from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
-from gendsl.inference.recording import is_read
-from gendsl.inference.texts import compiled_text, known
+from gendsl.inference.compiled.looked_at import TOO_OFTEN
+from gendsl.inference.compiled.moves import Flat, Part, check_all_compiled, flattened, moves_within
+from gendsl.inference.compiled.texts import compiled_text, known
+from gendsl.inference.running.recording import is_read
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.lowering.ir import Loop
 from gendsl.runtime.trace import ReferenceTrace
@@ -30,7 +30,7 @@ from gendsl.runtime.watched import is_switched_off, wanted
 from gendsl.selection import select
 
 if TYPE_CHECKING:
-    from gendsl.inference.machine import Machine
+    from gendsl.inference.compiled.machine import Machine
 
 A_STEP = 50
 """What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
@@ -398,6 +398,6 @@ def _gives(
 
 @collector.waiting()
 def _machine(flat: Flat, trace: Any, rng: Any, *, only_values: bool, missing: str | None) -> Machine:
-    from gendsl.inference.machine import Machine  # with the compiler
+    from gendsl.inference.compiled.machine import Machine  # with the compiler
 
     return Machine(flat, trace, rng, only_values=only_values, missing=missing)

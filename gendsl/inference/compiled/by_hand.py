@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from numpy.random import Generator
 
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.inference.looked_at import LookedAt
+from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_whole, wanted
 
 if TYPE_CHECKING:
-    from gendsl.inference.called import Running
+    from gendsl.inference.compiled.called import Running
     from gendsl.inference.kernel import Kernel
 
 _LOG = logging.getLogger(__name__)
@@ -151,8 +151,8 @@ def told_of(kernel: Any, program: Any) -> str | None:
 
 def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     """Make machine code of a kernel that is called often, and of those that take turns, where that pays."""
-    from gendsl.inference import policy  # with what reads programs
-    from gendsl.inference.called import Running
+    from gendsl.inference.compiled import policy  # with what reads programs
+    from gendsl.inference.compiled.called import Running
 
     on_program, least = hands.called_on(trace.gen_fn), called.times / OFTEN_ENOUGH
     several = {
@@ -196,6 +196,6 @@ def _which(
 def _check_closed(kernel: Kernel, trace: Any) -> None:
     """Raise `NotClosed` unless a kernel can be compiled by itself."""
     from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-    from gendsl.inference.texts import observed_of
+    from gendsl.inference.compiled.texts import observed_of
 
     ClosedKernel(trace.gen_fn, trace.args, [kernel.move], observed_of(trace))

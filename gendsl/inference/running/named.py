@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gendsl.errors import FileFormatError, UntrustedFileError, format_address
-from gendsl.inference.by_name import found
-from gendsl.inference.folder import Description, Recorded
-from gendsl.inference.recording import AtAddress, Recorder
+from gendsl.inference.running.by_name import found
+from gendsl.inference.running.folder import Description, Recorded
+from gendsl.inference.running.recording import AtAddress, Recorder
 from gendsl.interface import GenerativeFunction
 
 

@@ -1,7 +1,7 @@
 """Runs in files: draws are written as they come, and a run that was killed goes on as if it hadn't been.
 
-`gendsl.inference.folder` has the files of a run's folder, `gendsl.inference.chain_store` what is in those of
-a chain, and `gendsl.inference.named` what becomes of model, kernel and functions, which files only name.
+`folder` has the files of a run's folder, `chain_store` what is in those of a chain, and `named` what becomes
+of model, kernel and functions, which files only name.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 
 import gendsl.runtime.saving as saving
 from gendsl.errors import FileFormatError, ValueTypeError
-from gendsl.inference.by_name import files_of, function_name, variable_of
-from gendsl.inference.chain import Chain, Plan
-from gendsl.inference.chain_store import ChainState, read_draws
-from gendsl.inference.folder import RUN, START, VERSION, Description, Folder, as_folder, open_folder
-from gendsl.inference.generators import encode_rng, read_rng
 from gendsl.inference.kernel import kernel_name
-from gendsl.inference.named import check_given, find_kernel, find_model, needed, recorders_of
-from gendsl.inference.recording import AtAddress, Recorder
-from gendsl.inference.run import Draws
-from gendsl.inference.steps import Steps
+from gendsl.inference.results.run import Draws
+from gendsl.inference.running.by_name import files_of, function_name, variable_of
+from gendsl.inference.running.chain import Chain, Plan
+from gendsl.inference.running.chain_store import ChainState, read_draws
+from gendsl.inference.running.folder import RUN, START, VERSION, Description, Folder, as_folder, open_folder
+from gendsl.inference.running.generators import encode_rng, read_rng
+from gendsl.inference.running.named import check_given, find_kernel, find_model, needed, recorders_of
+from gendsl.inference.running.recording import AtAddress, Recorder
+from gendsl.inference.running.steps import Steps
 from gendsl.inference.structure import describe, difference
 from gendsl.runtime.encoding import encode, encode_choices
 from gendsl.runtime.fields import Fields

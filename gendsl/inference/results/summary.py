@@ -12,8 +12,8 @@ import numpy as np
 from gendsl.choices.display import summary as short
 from gendsl.distributions.arrays import brief
 from gendsl.errors import ValueTypeError
-from gendsl.inference.convergence import autocovariances, entries, restored, scaled
-from gendsl.inference.tables import html_table, number, text_table
+from gendsl.inference.results.convergence import autocovariances, entries, restored, scaled
+from gendsl.inference.results.tables import html_table, number, text_table
 
 FEW = 20
 """A value that chains came to less often than that has a share of which little is known."""

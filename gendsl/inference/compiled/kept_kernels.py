@@ -27,7 +27,13 @@ from gendsl.compiler.hir.templates import ArgumentsOf, Lowered
 from gendsl.compiler.llvm import native, native_cache
 from gendsl.compiler.moves import Step
 from gendsl.compiler.run.chain_kernel import ChainKernel
-from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
+from gendsl.inference.compiled.fingerprints import (
+    FAILURES,
+    OF_LIBRARIES,
+    Fingerprint,
+    installation,
+    is_library,
+)
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.closed_move import ClosedKernel

@@ -282,7 +282,7 @@ def _around(module: str) -> Iterator[str]:
 @functools.cache
 def installation() -> str:
     """What is the same as long as nobody changes gendsl or what it is made of: versions, and its files."""
-    files = sorted(_files(Path(__file__).parents[1]))
+    files = sorted(_files(Path(__file__).parents[2]))
     return " ".join(map(str, (sys.version, numpy.__version__, scipy.__version__, *files)))
 
 

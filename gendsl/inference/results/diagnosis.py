@@ -12,15 +12,15 @@ import numpy as np
 
 from gendsl.choices.display import summary as short
 from gendsl.errors import ValueTypeError
-from gendsl.inference.chain import Chain
-from gendsl.inference.convergence import effective_draws, r_hat
-from gendsl.inference.scalars import Chains, few_scalars, present, scalars
-from gendsl.inference.summary import FEW
-from gendsl.inference.tables import number, ratio, whole
-from gendsl.inference.tally import Tally
+from gendsl.inference.results.convergence import effective_draws, r_hat
+from gendsl.inference.results.scalars import Chains, few_scalars, present, scalars
+from gendsl.inference.results.summary import FEW
+from gendsl.inference.results.tables import number, ratio, whole
+from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.tally import Tally
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 R_HAT, EFFECTIVE = 1.01, 100
 """Above the one chains don't agree, and with fewer effective draws a chain neither this nor errors are known.

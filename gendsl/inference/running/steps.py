@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.inference.tally import Tallies, Tally
+from gendsl.inference.running.tally import Tallies, Tally
 
 
 class Counts:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import FileFormatError, KernelError
-from gendsl.inference.chain import Chain, Plan
-from gendsl.inference.folder import DRAWS, STATE, VERSION, Folder
-from gendsl.inference.generators import encode_rng, read_rng
-from gendsl.inference.recording import Quantities
-from gendsl.inference.run import Draws
-from gendsl.inference.steps import Steps
-from gendsl.inference.tally import Tallies, Tally
+from gendsl.inference.results.run import Draws
+from gendsl.inference.running.chain import Chain, Plan
+from gendsl.inference.running.folder import DRAWS, STATE, VERSION, Folder
+from gendsl.inference.running.generators import encode_rng, read_rng
+from gendsl.inference.running.recording import Quantities
+from gendsl.inference.running.steps import Steps
+from gendsl.inference.running.tally import Tallies, Tally
 from gendsl.runtime.arguments import private
 from gendsl.runtime.encoding import decode, decode_choices, encode, encode_choices
 from gendsl.runtime.fields import Fields

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.address import Path, as_path
-from gendsl.inference.recording import quantity_name
+from gendsl.inference.running.recording import quantity_name
 from gendsl.runtime.saving import latent
 
 if TYPE_CHECKING:
-    from gendsl.inference.run import Run
+    from gendsl.inference.results.run import Run
 
 Chains = list[np.ndarray]
 """A number in each draw of each chain, NaN where it is missing."""

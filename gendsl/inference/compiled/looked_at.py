@@ -20,8 +20,8 @@ from gendsl.runtime.trace import ReferenceTrace
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
-    from gendsl.inference.called import AtHand
-    from gendsl.inference.machine import Machine
+    from gendsl.inference.compiled.called import AtHand
+    from gendsl.inference.compiled.machine import Machine
 
 _LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
@@ -75,7 +75,7 @@ class AsItTravelled:
 
 def mark_of(program: Any) -> bytes | None:
     """Some bytes that tell a program and what it finds outside from others; None if there are none."""
-    from gendsl.inference.fingerprints import FAILURES, Fingerprint  # with the compiler
+    from gendsl.inference.compiled.fingerprints import FAILURES, Fingerprint  # with the compiler
 
     try:
         return sha256(Fingerprint(program).bytes).digest()
