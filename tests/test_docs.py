@@ -321,6 +321,26 @@ def test_every_example_has_a_short_run_with_options_it_knows(build):
             assert f'"{option}"' in text, f"{path.name} has no {option}"
 
 
+def missing_files(text):
+    """The files and folders named in a page for developers that there are not, in gendsl or beside it."""
+    named = {name for name in re.findall(r"`([\w/.]+)`", text) if "/" in name or name.endswith(".py")}
+    folders = [ROOT, ROOT / "gendsl", *(path for path in (ROOT / "gendsl").iterdir() if path.is_dir())]
+    return sorted(name for name in named if not any((folder / name).exists() for folder in folders))
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "developers").glob("*.md")), ids=lambda page: page.stem)
+def test_what_developers_are_told_of_exists(page):
+    text = page.read_text()
+    text = text.replace("tests/inference/test_NAME.py", "tests/inference")
+    assert missing_files(text) == []
+
+
+def test_a_file_that_does_not_exist_is_found():
+    assert missing_files("`lang/fence.py`, `compiler/hir/none.py`, `none.py`") == [
+        "compiler/hir/none.py", "none.py",
+    ]
+
+
 def test_the_navigation_has_every_page():
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = set(re.findall(r"(?m)^ +- (?:Home: )?(\S+\.md)$", settings))
