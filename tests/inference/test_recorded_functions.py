@@ -8,6 +8,7 @@ import itertools
 import math
 import pickle
 import random
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -251,6 +252,25 @@ def test_sums_of_many_numbers_have_numpy_s_bits(monkeypatch):
     run = run_of(record)
     assert is_by_machine_code(run)
     assert_same_draws(run, called_in_python(monkeypatch, record))
+
+
+def test_sums_of_floats_have_the_bits_of_those_of_python(monkeypatch):
+    """From Python 3.12 on `sum` adds what rounding takes away."""
+    record = {
+        "cancelled": lambda t: sum([1e16, t["centre"], -1e16, 1.0, t["y", 0]]),
+        "from a float": lambda t: sum((t["y", i] * 1e9 / (i + 1) for i in range(20)), t["centre"]),
+        "infinite": lambda t: sum([t["centre"], math.inf, 1.0]),
+        "of zeros": lambda t: sum([-0.0 * t["y", i] for i in range(3)], -0.0),
+    }
+    run = run_of(record)
+    assert is_by_machine_code(run)
+    assert_same_draws(run, called_in_python(monkeypatch, record))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sums are added as they stand")
+def test_sums_of_floats_and_integers_are_left_to_python():
+    run = run_of({"it": lambda t: float(sum([t["k"], t["centre"]]))})
+    assert "recorded functions are called: it: " in run.ran[0] and "sum" in run.ran[0]
 
 
 INEXACT = {

@@ -197,25 +197,56 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         added.append(fresh_name(frame, "any"))
         frame.env[added[1]] = known(False)
     kinds: list[Type] = []
+    flags = added[1:]
+    compensates = frame.program.records and sys.version_info >= (3, 12)
+    if compensates:
+        lost = fresh_name(frame, "lost")
+        added.append(lost)
+        frame.env[lost] = known(0.0)
 
     def add(one: Value) -> None:
         frame.here = node
         kinds.append(one.type)
-        frame.env[total] = numbers.arithmetic(frame, "add", frame.env[total], one)
-        for name in added[1:]:
+        before = frame.env[total]
+        frame.env[total] = numbers.arithmetic(frame, "add", before, one)
+        if compensates and is_number(one) and is_number(frame.env[total]):
+            frame.env[lost] = _with_lost(frame, frame.env[lost], before, one, frame.env[total])
+        for name in flags:
             frame.env[name] = known(True)
 
     loop_over(frame, node, value, added, add)
-    found, *flags = (frame.env.pop(name) for name in added)
+    found, *flags_found = (frame.env.pop(name) for name in [total, *flags])
     mixes = isinstance(found.type, Number) and found.type.mixed and kind_of(start) == "i"
     if flags and mixes and all(isinstance(kind, Number) and not kind.mixed for kind in kinds):
-        frame.fail_unless(number_leaf(flags[0], "b"), "a sum of nothing, which is an int")
+        frame.fail_unless(number_leaf(flags_found[0], "b"), "a sum of nothing, which is an int")
         (kind, *others) = {kind.numpy for kind in kinds if isinstance(kind, Number)}
         if not others:
             found = Value(Number("f", kind), found.leaves)
-    if frame.program.records and sys.version_info >= (3, 12) and is_number(found) and kind_of(found) == "f":
-        exact.note(frame, "sum, which adds what rounding takes away")
+    if compensates:
+        more = frame.env.pop(lost)
+        if is_number(found) and kind_of(found) == "f":
+            starts_plainly = start.type == Number("f") or (is_known(start) and object_of(start) == 0)
+            if not starts_plainly or any(kind != Number("f") for kind in kinds):
+                exact.note(frame, "sum of others than floats, or from others")
+            whole, rest = number_leaf(found, "f"), number_leaf(more, "f")
+            counts = Op("and", (Op("ne", (rest, Const(0.0, "f")), "b"), Op("isfinite", (rest,), "b")), "b")
+            found = Value(found.type, (Op("select", (counts, Op("add", (whole, rest), "f"), whole), "f"),))
     return found
+
+
+def _with_lost(frame: Frame, lost: Value, total: Value, one: Value, after: Value) -> Value:
+    """What rounding has taken away of a sum of floats with one more, as Python's `sum` counts it (Neumaier).
+
+    Args:
+        lost: what it has taken away before.
+        total, after: the sum without the one, and with it.
+    """
+    a, b, c = (frame.atom(number_leaf(value, "f")) for value in (total, one, after))
+    larger = Op("ge", (Op("abs", (a,), "f"), Op("abs", (b,), "f")), "b")
+    first = Op("add", (Op("sub", (a, c), "f"), b), "f")
+    second = Op("add", (Op("sub", (b, c), "f"), a), "f")
+    more = Op("select", (larger, first, second), "f")
+    return number(Op("add", (number_leaf(lost, "f"), more), "f"))
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
