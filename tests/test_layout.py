@@ -88,6 +88,12 @@ def test_an_import_against_the_order_of_the_compiler_is_found(tmp_path):
     ]
 
 
+def test_the_index_of_the_front_end_names_every_module():
+    front = PACKAGE / "compiler" / "front"
+    index = ast.get_docstring(parsed(front / "__init__.py"))
+    assert [path.stem for path in front.glob("*.py") if f"`{path.stem}`" not in index] == ["__init__"]
+
+
 def test_every_module_is_in_the_order():
     known = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
     assert known - {"__init__"} <= set(ORDER)

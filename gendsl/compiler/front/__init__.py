@@ -1,19 +1,24 @@
 """The front end: from the Python source of a closed program to HIR.
 
 An abstract interpreter walks the body as Python would run it, and gives every expression a type and the
-leaves of its value (`values`). What it learns about types is kept as facts that only grow (`facts`); the
-program is lowered again until none does, and the HIR is that of the last walk. What it can't type raises
-`NotClosed` with the line.
+leaves of its value (`gendsl.compiler.hir.values`). What it learns about types is kept as facts that only grow
+(`hir.facts`); the program is lowered again until none does, and the HIR is that of the last walk. What it
+can't type raises `NotClosed` with the line.
 
-- `values`: values, facts, joins of types; `frame`: activations, branches, loops
-- `statements`; `expressions`: names, attributes, operators; `comprehensions`; `narrowing`: what tests say
-- `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts; `sets`
-- `arrays`, `array_places`, `array_calls`, `array_calls_more`: NumPy
-- `library`, `library_more`: what of NumPy is written in Python
-- `iteration`: what a loop goes over
-- `calls`: functions, methods, classes
-- `builtin_calls`, `iterator_calls`, `operator_calls`: Python's own functions
-- `choices`: `~`, addresses; `scores`: log densities of choices; `families`: gendsl's distributions
-- `traces`: traces that programs are given; `handles`: what transforms do with them
-- `program`: a whole program
+- a whole program: `program`; its variables in one call, and how branches and loops bring them together: `frame`;
+  what it is given and finds outside: `argument_types`, `known_parameters`
+- statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types: `narrowing`
+- expressions: `expressions`, `comprehensions`, `numbers`
+- calls: `calls`, `binding` of arguments, `captures` and `cells` of nested functions, `instances` of classes;
+  Python's own functions: `builtin_calls`, `scalar_calls`, `operator_calls`, `iterator_calls`
+- containers: `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings: `texts`
+- NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_calls`,
+  `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster: `linear`
+- functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
+  `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`, `library_slopes`;
+  with NumPy's bits: `library_exact`, `exact`
+- choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`, `charts`
+  and `coordinates`
+- traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them: `handles`
+- what kernels ask of traces, as they are written: `lines`, `blocks`, `ellipses`, `components`, `warming`
 """
