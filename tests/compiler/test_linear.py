@@ -260,7 +260,7 @@ def test_threads_have_equal_bits_and_give_back_what_blas_used():
 
 SCRIPT = """
 import os, threading
-from gendsl.compiler import native_linear
+from gendsl.compiler.llvm import native_linear
 from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.test_linear import CHOICES, given, normals
 

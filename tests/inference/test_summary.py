@@ -238,8 +238,11 @@ def test_the_summary_agrees_with_arviz():
     table = arviz.summary(run.to_arviz(), round_to="none")
     summary = run.summary()
     assert list(summary) == list(table.index) == ["x[0]", "x[1]"]
+    columns = ["mean", "sd", "ess_bulk", "r_hat"]
+    if arviz.__version__.startswith("0."):  # later ones look at other quantiles
+        columns.append("ess_tail")
     for name, row in summary.items():
-        for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat"):
+        for column in columns:
             assert getattr(row, column) == pytest.approx(table.loc[name, column], rel=1e-9), (name, column)
         assert row.mcse_mean == pytest.approx(table.loc[name, "mcse_mean"], rel=0.05)
 

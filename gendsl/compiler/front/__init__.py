@@ -5,20 +5,22 @@ leaves of its value (`gendsl.compiler.hir.values`). What it learns about types i
 (`hir.facts`); the program is lowered again until none does, and the HIR is that of the last walk. What it
 can't type raises `NotClosed` with the line.
 
-- a whole program: `program`; its variables in one call, and how branches and loops bring them together: `frame`;
-  what it is given and finds outside: `argument_types`, `known_parameters`
-- statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types: `narrowing`
+- a whole program: `program`; its variables in one call, and how branches and loops bring them together:
+  `frame`; what it is given and finds outside: `argument_types`, `known_parameters`
+- statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types:
+  `narrowing`
 - expressions: `expressions`, `comprehensions`, `numbers`
-- calls: `calls`, `binding` of arguments, `captures` and `cells` of nested functions, `instances` of classes;
-  Python's own functions: `builtin_calls`, `scalar_calls`, `operator_calls`, `iterator_calls`
+- calls: `calls`, `binding` of arguments, `captures` and `cells` of nested functions, `instances` of
+  classes; Python's own functions: `builtin_calls`, `scalar_calls`, `operator_calls`, `iterator_calls`
 - containers: `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings: `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_calls`,
   `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster: `linear`
 - functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
-  `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`, `library_slopes`;
-  with NumPy's bits: `library_exact`, `exact`
-- choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`, `charts`
-  and `coordinates`
-- traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them: `handles`
+  `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`,
+  `library_slopes`; with NumPy's bits: `library_exact`, `exact`
+- choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`,
+  `charts` and `coordinates`
+- traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them:
+  `handles`
 - what kernels ask of traces, as they are written: `lines`, `blocks`, `ellipses`, `components`, `warming`
 """
