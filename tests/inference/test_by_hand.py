@@ -39,7 +39,7 @@ from gendsl.inference import (
     slice_sampling,
     tempered_mh,
 )
-from gendsl.inference.compiled import by_hand, policy
+from gendsl.inference.compiled import by_hand, policy, thresholds
 from gendsl.inference.kernel import Kernel
 from gendsl.testing import running_on
 
@@ -53,8 +53,8 @@ CALLS = 8
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Kernels are compiled after few calls, and nothing is known of earlier ones."""
-    monkeypatch.setattr(by_hand, "LEAST_CALLS", CALLS)
-    monkeypatch.setattr(policy, "LEAST_WORK", 0)
+    monkeypatch.setattr(thresholds, "LEAST_CALLS", CALLS)
+    monkeypatch.setattr(thresholds, "LEAST_WORK", 0)
     monkeypatch.setattr(by_hand, "_HANDS", by_hand._Hands())
 
 

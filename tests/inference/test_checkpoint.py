@@ -12,7 +12,7 @@ import pytest
 from gendsl import bernoulli, gamma, gen, mvnormal, normal, sample, select, uniform_discrete
 from gendsl.errors import FileFormatError, KernelError, ValueTypeError
 from gendsl.inference import cycle, load_run, mh, resume
-from gendsl.inference.compiled import policy
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.results.arviz_export import step_arrays
 from gendsl.inference.running import chain_store, checkpoint, folder
 from gendsl.inference.running.generators import decode_rng, encode_rng
@@ -180,7 +180,7 @@ def test_a_kernel_that_spawns_generators_goes_on_with_the_same(tmp_path, monkeyp
 def test_the_last_bits_are_the_same(tmp_path, monkeypatch, hasty):
     """The log density of a trace that came about by updates differs in them from one that is made afresh."""
     monkeypatch.setattr(checkpoint, "steps_between", lambda trace: 30)
-    monkeypatch.setattr(policy, "LEAST_WORK", math.inf)  # machine code sums afresh
+    monkeypatch.setattr(thresholds, "LEAST_WORK", math.inf)  # machine code sums afresh
     kernel = cycle(mh(select("a")), mh(select(("x", 3))))
     trace = many.simulate((60,), rng=1)
     options = {"record": {"log_prob": lambda t: t.log_prob}, "seed": 1}

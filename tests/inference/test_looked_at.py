@@ -11,8 +11,7 @@ from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import cycle, mh
-from gendsl.inference.compiled import machine, policy
-from gendsl.inference.compiled.looked_at import MOST_READ_SINGLY
+from gendsl.inference.compiled import policy, thresholds
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -129,7 +128,7 @@ def test_an_address_that_is_not_there_is_the_usual_error(form):
 
 @needs_llvm
 def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw():
-    steps = 1 + policy.LEAST_WORK // (2 * policy.A_STEP)
+    steps = 1 + thresholds.LEAST_WORK // (2 * thresholds.A_STEP)
     run = sample(cycle(mh(other_mean), mh(others)), start(), steps, record=offsets_of, seed=1, progress=False)
     assert run.ran == ["as machine code"]
     run = sample(cycle(mh(other_mean), mh(others)), start(), steps, seed=1, progress=False)
@@ -138,7 +137,7 @@ def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw()
 
 @needs_llvm
 def test_functions_of_values_are_read_from_machine_code_at_each_step():
-    steps = 1 + policy.LEAST_WORK // policy.A_STEP
+    steps = 1 + thresholds.LEAST_WORK // thresholds.A_STEP
     kw = {"seed": 1, "progress": False}
     run = sample(mh(other_mean), start(), steps, record={"mu": lambda trace: trace["mu"]}, **kw)
     assert run.ran == ["as machine code"]
@@ -153,7 +152,7 @@ def test_functions_of_values_are_read_from_machine_code_at_each_step():
 
 
 def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch, form):
-    monkeypatch.setattr(machine, "SAMPLED", 1e-9)  # no comparison but the first, which looks at all choices
+    monkeypatch.setattr(thresholds, "SAMPLED", 1e-9)  # only the first comparison, which looks at all choices
     monkeypatch.setattr(policy, "_give_functions", lambda *args, **options: None)  # they are called
     made = []
     for state in (NativeState, PythonState):
@@ -162,7 +161,7 @@ def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch, form)
         monkeypatch.setattr(state, "choices", noted)
     read = {
         "few": lambda trace: trace["mu"] + trace["offset", 0],
-        "many": lambda trace: sum(trace["mu"] for _ in range(2 * MOST_READ_SINGLY)),
+        "many": lambda trace: sum(trace["mu"] for _ in range(2 * thresholds.MOST_READ_SINGLY)),
     }
     counts, values = {}, {}
     with running_on(form):

@@ -44,7 +44,7 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference import Kernel, cycle, gibbs, independent, involutive, mh, mixture, random_walk, repeat
-from gendsl.inference.compiled import machine, policy, texts
+from gendsl.inference.compiled import machine, policy, texts, thresholds
 from gendsl.inference.running.chain import remade
 from gendsl.inference.running.recording import AtAddress
 from gendsl.selection import select
@@ -411,7 +411,7 @@ def test_what_a_recorder_changes_ends_it_at_once(form):
 def test_what_is_constant_is_not_looked_at_for_every_draw(monkeypatch, form):
     looked = []
     changed = closed_move.ClosedKernel.changed
-    monkeypatch.setattr(machine, "LOOK_EVERY", 1e9)
+    monkeypatch.setattr(thresholds, "LOOK_EVERY", 1e9)
     monkeypatch.setattr(closed_move.ClosedKernel, "changed", lambda self: looked.append(1) or changed(self))
     run(move, form, draws=200, record="mu")
     assert len(looked) < 60  # the first steps are compared, which runs other code
@@ -437,7 +437,7 @@ def test_a_step_that_updates_many_choices_is_more_work():
     observed = {("edge", i, j): (i + j) % 3 == 0 for i in range(12) for j in range(i)}
     trace, rng = colours.generate((12,), observed, rng=1).trace, np.random.default_rng(1)
     read_ = {"z": AtAddress("z")}
-    steps = policy.LEAST_WORK // (policy.A_STEP * 12)
+    steps = thresholds.LEAST_WORK // (thresholds.A_STEP * 12)
     assert policy.decide(gibbs("z"), trace, rng, steps, 1, read_).machine is not None
     assert policy.decide(gibbs("z", scan="random"), trace, rng, steps, 1, read_).machine is None
 
@@ -446,7 +446,7 @@ def test_a_step_that_updates_many_choices_is_more_work():
 def test_many_short_chains_are_compiled():
     """The work of one kernel counts together, and a text that there is already is used for fewer steps."""
     kernel, rng, read_ = involutive(step_size, shifted), np.random.default_rng(1), {"mu": AtAddress("mu")}
-    steps = math.ceil(policy.LEAST_WORK / (policy.A_STEP + len(start().records)) / 3)
+    steps = math.ceil(thresholds.LEAST_WORK / (thresholds.A_STEP + len(start().records)) / 3)
     found = [policy.decide(kernel, start(), rng, steps, 1, read_) for _ in range(4)]
     assert [one.machine is not None for one in found] == [False, False, True, True]
     assert policy.decide(kernel, start(), rng, 100, 1, read_).machine is not None
@@ -460,7 +460,7 @@ def test_texts_of_several_programs_are_kept(form):
     assert texts_of[0] == texts_of[1] == texts_of[2]
     for n in range(5, 9):
         policy_of(kernel, start(n), form)
-    assert len(texts._KNOWN[kernel]) == texts.MOST_KEPT
+    assert len(texts._KNOWN[kernel]) == thresholds.MOST_TEXTS
 
 
 def test_a_slow_last_draw_is_gone_on_from(monkeypatch, form):
@@ -477,7 +477,7 @@ def test_a_slow_last_draw_is_gone_on_from(monkeypatch, form):
 
 
 def test_large_traces_are_not_compiled(monkeypatch):
-    monkeypatch.setattr(policy, "MOST_CHOICES", 3)
+    monkeypatch.setattr(thresholds, "MOST_CHOICES", 3)
     found = policy.decide(move, start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")})
     assert found.reason == "the trace has more than 3 choices"
 
@@ -490,13 +490,13 @@ def as_far_as_all(trace):
 @needs_llvm
 def test_larger_traces_are_compiled_for_programs_with_loops(monkeypatch):
     """They take longer to go through all choices; all kernels have to propose by such programs."""
-    monkeypatch.setattr(policy, "MOST_CHOICES", 3)
+    monkeypatch.setattr(thresholds, "MOST_CHOICES", 3)
     looping = involutive(as_far_as_all, shifted)
     given = start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")}
     assert policy.decide(looping, *given).machine is not None
     for kernel in (cycle(looping, move), cycle(looping, random_walk(select("mu"), scale=0.1))):
         assert policy.decide(kernel, *given).reason == "the trace has more than 3 choices"
-    monkeypatch.setattr(policy, "MOST_CHOICES_OF_LOOPS", 4)
+    monkeypatch.setattr(thresholds, "MOST_CHOICES_OF_LOOPS", 4)
     assert policy.decide(looping, *given).reason == "the trace has more than 4 choices"
 
 
@@ -1123,8 +1123,8 @@ def test_a_density_that_is_as_good_as_zero_is_counted_as_zero(form):
 
 def test_short_calls_share_the_time_for_comparisons(monkeypatch, form):
     """After the first steps, calls that go on from one another are compared as a long one would be."""
-    monkeypatch.setattr(machine, "SAMPLED", 1e-9)
-    monkeypatch.setattr(machine, "CHEAP", math.inf)
+    monkeypatch.setattr(thresholds, "SAMPLED", 1e-9)
+    monkeypatch.setattr(thresholds, "CHEAP", math.inf)
     kernel, trace = involutive(step_size, shifted), start()
     with running_on(form):
         run = sample(kernel, trace, 50, record="mu", seed=1, progress=False)
@@ -1133,7 +1133,7 @@ def test_short_calls_share_the_time_for_comparisons(monkeypatch, form):
         for _ in range(5):
             run = sample(kernel, run.last, 5, record="mu", seed=1, progress=False)
     assert policy_of(kernel, trace, form).closed is closed
-    assert closed.compared == compared >= machine.FIRST_COMPARED
+    assert closed.compared == compared >= thresholds.FIRST_COMPARED
 
 
 def policy_of(kernel, trace, form):

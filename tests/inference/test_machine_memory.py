@@ -23,7 +23,7 @@ from gendsl import (
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run import native_state
 from gendsl.inference import cycle, involutive, mh, mixture, repeat
-from gendsl.inference.compiled import machine
+from gendsl.inference.compiled import machine, thresholds
 from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -260,7 +260,7 @@ def test_python_has_its_turn(given, made, monkeypatch):
         return found
 
     monkeypatch.setattr(native_state.NativeState, "go_on", noted)
-    monkeypatch.setattr(machine, "MOST_SECONDS", 0.001)
+    monkeypatch.setattr(thresholds, "MOST_SECONDS", 0.001)
     with running_on("native"):
         sample(kernel, trace, seed=1, progress=False, **given)
     assert len(calls) > 20

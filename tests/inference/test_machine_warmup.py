@@ -23,7 +23,7 @@ from gendsl.inference import (
     warmup_rules,
 )
 from gendsl.inference.adaptation import TuningWarmUp, start_warmup
-from gendsl.inference.compiled import machine, policy
+from gendsl.inference.compiled import machine, thresholds
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -114,7 +114,7 @@ def test_the_same_warm_up(name, finished, form):
 def test_every_step_from_an_equal_state(name, monkeypatch, form):
     """Each is compared with one of today's runtime, which starts where it does; over all windows."""
     monkeypatch.setattr(machine.Machine, "is_due", lambda self, now: True)
-    monkeypatch.setattr(machine, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(thresholds, "MOST_SECONDS", 0.0)
     counted = []
     check = machine.Machine._check
 
@@ -131,8 +131,8 @@ def test_every_step_from_an_equal_state(name, monkeypatch, form):
 
 def test_a_difference_is_an_error(monkeypatch, form):
     """Where the interpreter learns something else."""
-    monkeypatch.setattr(machine, "FIRST_COMPARED", 1000)
-    monkeypatch.setattr(machine, "CHEAP", 10.0)
+    monkeypatch.setattr(thresholds, "FIRST_COMPARED", 1000)
+    monkeypatch.setattr(thresholds, "CHEAP", 10.0)
     kernel, rule = random_walk(select("sd")), warmup_rules.after_step
 
     def other(one, numbers, windows, probability):
@@ -243,7 +243,7 @@ def test_short_warm_ups_are_not_compiled():
     trace = bounded.generate((), {"y": 1.0}, rng=1).trace
     for _ in range(3):
         run = sample(kernel, trace, 5000, warmup=900, record="x", seed=1, progress=False)
-    assert 900 * (policy.A_STEP + 2) < policy.LEAST_WORK
+    assert 900 * (thresholds.A_STEP + 2) < thresholds.LEAST_WORK
     assert run.ran == [
         "as machine code; in warm-up step by step: so few steps take less time than compiling them"
     ]

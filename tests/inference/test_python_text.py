@@ -10,7 +10,7 @@ from gendsl.compiler.llvm import native
 from gendsl.compiler.python.state import MoveState
 from gendsl.compiler.run.python_state import PythonState
 from gendsl.inference import cycle, involutive, random_walk
-from gendsl.inference.compiled import policy, texts
+from gendsl.inference.compiled import policy, texts, thresholds
 from gendsl.runtime import watched
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -61,8 +61,8 @@ def nothing_said(monkeypatch):
     """Nothing says on which runtime chains run, and whatever pays off is worth it."""
     monkeypatch.setattr(watched, "_RUNTIME", "")
     monkeypatch.delenv("GENDSL_NATIVE", raising=False)
-    monkeypatch.setattr(policy, "LEAST_WORK", 1)
-    monkeypatch.setattr(policy, "LEAST_WORK_OF_TEXT", 1)
+    monkeypatch.setattr(thresholds, "LEAST_WORK", 1)
+    monkeypatch.setattr(thresholds, "LEAST_WORK_OF_TEXT", 1)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_is_faster_otherwise_runs_step_by_step(no_llvm, monkeypatch):
         (random_walk(select("mu"), scale=0.1), start(40)),
     ):
         assert decided(kernel, trace).machine is not None
-    monkeypatch.setattr(policy, "LEAST_WORK_OF_TEXT", 10**6)
+    monkeypatch.setattr(thresholds, "LEAST_WORK_OF_TEXT", 10**6)
     assert decided(involutive(shift, shifted_drift), short, 10**4).reason.startswith("so few steps take less")
 
 
@@ -162,7 +162,7 @@ def test_a_step_that_fails_in_the_middle_leaves_all_as_it_was(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(MoveState, name, failing)
-            patch.setattr("gendsl.inference.compiled.machine.MOST_FALLBACKS", 1.0)
+            patch.setattr("gendsl.inference.compiled.thresholds.MOST_FALLBACKS", 1.0)
             result = run(kernel, "python", draws=150, record=["mu", "k"])
         assert "by the interpreter: " in result.ran[0] and "planted" in result.ran[0]
         np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)

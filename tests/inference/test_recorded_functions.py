@@ -25,7 +25,7 @@ from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_functions import ClosedFunctions, RecordedFunctions
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import birth_death, cycle, mh, resume
-from gendsl.inference.compiled import policy, texts
+from gendsl.inference.compiled import policy, texts, thresholds
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import flattened
 from gendsl.inference.compiled.policy import why_no_machine_code
@@ -71,8 +71,8 @@ DRAWS = 300
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Functions are compiled for fewer draws than pays."""
-    monkeypatch.setattr(policy, "LEAST_DRAWS_OF_FUNCTIONS", 200)
-    monkeypatch.setattr(policy, "LEAST_WORK", 2_000)
+    monkeypatch.setattr(thresholds, "LEAST_DRAWS_OF_FUNCTIONS", 200)
+    monkeypatch.setattr(thresholds, "LEAST_WORK", 2_000)
 
 
 class Scaled:
@@ -393,7 +393,7 @@ def test_lists_and_arrays_are_those_of_the_run(monkeypatch):
 def test_a_constant_that_changes_meanwhile_is_noticed(monkeypatch):
     """Then the function is called, by draws that are compared at the latest."""
     monkeypatch.setitem(globals(), "SCALE", 2.0)
-    monkeypatch.setattr("gendsl.inference.compiled.machine.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("gendsl.inference.compiled.thresholds.LOOK_EVERY", 0.0)
     monkeypatch.setattr(Machine, "draws_at_once", 20, raising=False)
     draw, made = Machine.draw, []
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.random import Generator
 
 from gendsl.compiler.hir.failures import NotClosed
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from gendsl.inference.kernel import Kernel
 
 _LOG = logging.getLogger(__name__)
-LEAST_CALLS = 16
-"""Each time that a kernel was called so often with a trace that a kernel gave, it may be compiled."""
-OFTEN_ENOUGH = 8
-"""Those that were called an eighth as often are compiled with it."""
-MOST_KEPT = 4
-"""For how many programs, and arguments of them, kernels are kept that run so in one thread: the last ones."""
 _TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run a step of a called kernel as today."""
@@ -132,7 +127,7 @@ def note(kernel: Kernel, before: Any, after: Any) -> None:
         called = on_program[kernel] = _Called()
     if before in hands.given:
         called.times += 1
-        if called.times % LEAST_CALLS == 0 and not called.refused:
+        if called.times % thresholds.LEAST_CALLS == 0 and not called.refused:
             with off():
                 _compile(hands, called, after)
     hands.given.add(after)
@@ -154,7 +149,7 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     from gendsl.inference.compiled import policy  # with what reads programs
     from gendsl.inference.compiled.called import Running
 
-    on_program, least = hands.called_on(trace.gen_fn), called.times / OFTEN_ENOUGH
+    on_program, least = hands.called_on(trace.gen_fn), called.times / thresholds.OFTEN_ENOUGH
     several = {
         one: often.times
         for one, often in on_program.items()
@@ -171,7 +166,7 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     if running is None:
         return
     others = [one for one in hands.running if not one.is_for(trace)]
-    hands.running[:] = [running, *others][:MOST_KEPT]
+    hands.running[:] = [running, *others][:thresholds.MOST_RUNNING]
 
 
 def _which(

@@ -17,6 +17,7 @@ from gendsl.compiler.moves import REPEAT, RUN
 from gendsl.compiler.run.chain_reading import choice_reader
 from gendsl.compiler.run.native_choices import HeldChoices
 from gendsl.compiler.run.native_state import NativeState
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import Flat, Part
@@ -24,10 +25,6 @@ from gendsl.inference.kernel import Kernel, Told
 from gendsl.inference.running.tally import OTHER, Tally
 from gendsl.runtime.change import is_same
 
-FIRST_CALLS, MOST_STRAYS = 64, 0.2
-"""After how many calls it is looked at how many of them were not given the trace of the last, and which share
-of them may not, or were asked for more than choices: both take longer than a step.
-"""
 _WORDS = 4
 """How many words the schedule has for each kernel."""
 _TERMS = slice(Word.LAST_RATIO, Word.LAST_DET + 1)
@@ -182,7 +179,7 @@ class Running:
 
     def why_given_up(self) -> str | None:
         """Why the kernels are not to run as machine code any more; None if they are."""
-        if self.calls >= FIRST_CALLS and self.strays > MOST_STRAYS * self.calls:
+        if self.calls >= thresholds.FIRST_CALLS and self.strays > thresholds.MOST_STRAYS * self.calls:
             return "other traces are given, or more than choices is asked of them, too often"
         return self.machine.why_given_up()
 

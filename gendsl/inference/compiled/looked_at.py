@@ -15,6 +15,7 @@ from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.observations import Strings
+from gendsl.inference.compiled import thresholds
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
 """Why a chain runs step by step, where each draw costs more than the steps that lead to it."""
-
-MOST_READ_SINGLY = 16
-"""How many choices of one trace are read by themselves. Making the values of all takes about a tenth as long
-for each of them, so that a function that reads many is given all at once."""
-
 
 def _of_whole(name: str) -> Callable[..., Any]:
     def operation(self: LookedAt, *args: Any, **options: Any) -> Any:
@@ -151,7 +147,7 @@ class LookedAt(ReferenceTrace):
         Raises:
             KeyError: there is none.
         """
-        if self._known is None and self._singly < MOST_READ_SINGLY:
+        if self._known is None and self._singly < thresholds.MOST_READ_SINGLY:
             assert self.source is not None
             self._singly += 1
             value = self.source.choice(path)

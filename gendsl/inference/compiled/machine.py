@@ -36,6 +36,7 @@ from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, Cha
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws, entry_at
 from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
 from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
 from gendsl.inference.compiled.texts import compiled, compiled_text, observed_of
@@ -53,22 +54,6 @@ if TYPE_CHECKING:
     from gendsl.compiler.run.recorded_functions import RecordedFunctions
 
 _TOLERANCE = 1e-9
-FIRST_COMPARED = 16
-"""How many steps are compared with the reference as soon as there is time; the first is in any case."""
-CHEAP = 5e-3
-"""How many seconds one of these may take in any case."""
-SAMPLED = 0.02
-"""Which part of the time steps are compared in, if nothing is new."""
-MOST_FALLBACKS = 0.1
-"""Which share of its steps a chain may leave to the reference interpreter, and still run as machine code."""
-MOST_SECONDS = 0.05
-"""About how long the machine code runs before Python does, which is told of an interrupt only then."""
-LOOK_EVERY = 0.01
-"""How many seconds what the text took for constant is not looked at, if nothing but machine code runs."""
-FIRST_STEPS = 200
-"""After how many steps that share is looked at."""
-MOST_READERS = 10_000
-"""So many addresses that functions look at are kept with what reads them."""
 
 
 class Machine:
@@ -321,7 +306,7 @@ class Machine:
         try:
             read = self.choice_readers[path]
         except KeyError:
-            if len(self.choice_readers) >= MOST_READERS:  # addresses below calls may be any number
+            if len(self.choice_readers) >= thresholds.MOST_READERS:  # addresses below calls may be any number
                 self.choice_readers.clear()
             read = self.choice_readers[path] = choice_reader(self.state, path)
         return None if read is None else read()
@@ -332,8 +317,8 @@ class Machine:
         They are compared for a small part of the time, which calls that go on from one another share.
         """
         compared = self.closed.compared
-        if compared < FIRST_COMPARED:
-            return compared == 0 or self.seconds <= CHEAP or is_affordable(self.seconds)
+        if compared < thresholds.FIRST_COMPARED:
+            return compared == 0 or self.seconds <= thresholds.CHEAP or is_affordable(self.seconds)
         count = int(self.state.words[Word.COUNT])
         if count in self.closed.sizes_compared and now < self.compare_at:
             return False
@@ -346,17 +331,20 @@ class Machine:
         if self.only_values and self.asked_for_more:
             return TOO_OFTEN
         steps = int(self.state.words[Word.STEPS])
-        if steps >= FIRST_STEPS and sum(self.fallbacks.values()) > MOST_FALLBACKS * steps:
+        most = thresholds.MOST_FALLBACKS * steps
+        if steps >= thresholds.FIRST_STEPS and sum(self.fallbacks.values()) > most:
             return "too many steps are left to the reference interpreter"
         now = time.perf_counter()
         if not self.others_ran and now < self.look_at:
             return None
-        self.others_ran, self.look_at = False, now + LOOK_EVERY
+        self.others_ran, self.look_at = False, now + thresholds.LOOK_EVERY
         if self.functions is not None:
             changed = self.functions.text.outside.changed()
             if changed is not None:
                 self.call_functions(f"{changed} is not what it was")
-            elif sum(self.calls.values()) > FIRST_STEPS + MOST_FALLBACKS * self.draws_given:
+            elif sum(self.calls.values()) > (
+                thresholds.FIRST_STEPS + thresholds.MOST_FALLBACKS * self.draws_given
+            ):
                 self.call_functions("machine code fails too often")
         changed = self.closed.changed()
         return None if changed is None else f"{changed} is not what it was"
@@ -377,9 +365,9 @@ class Machine:
         self._finish(tallies)
         if times == self.at_once:
             seconds = time.perf_counter() - started
-            if seconds < MOST_SECONDS / 2:
+            if seconds < thresholds.MOST_SECONDS / 2:
                 self.at_once *= 2
-            elif seconds > MOST_SECONDS:
+            elif seconds > thresholds.MOST_SECONDS:
                 self.at_once = max(1, times // 2)
 
     def recorded(self, recorders: dict[str, Any]) -> RecordedDraws | None:
@@ -414,9 +402,9 @@ class Machine:
             self.draws_given += len(made.log_prob)
         if draws == self.draws_at_once and self.swept == draws * thin:
             seconds = time.perf_counter() - started
-            if seconds < MOST_SECONDS / 2:
+            if seconds < thresholds.MOST_SECONDS / 2:
                 self.draws_at_once *= 2
-            elif seconds > MOST_SECONDS:
+            elif seconds > thresholds.MOST_SECONDS:
                 self.draws_at_once = max(1, draws // 2)
         return made
 
@@ -534,7 +522,7 @@ class Machine:
             count_comparison()
         self.seconds = time.perf_counter() - started
         spend(self.seconds)
-        self.compare_at = started + self.seconds / SAMPLED
+        self.compare_at = started + self.seconds / thresholds.SAMPLED
         self.closed.seconds, self.closed.compare_at = self.seconds, self.compare_at
         if failure is not None:
             self._make_step(failure, tallies)
@@ -581,7 +569,7 @@ class Machine:
         steps = int(words[Word.STEPS])
         failure = self.state.go_on(limit=steps + self.steps_at_once)
         if failure is None and not self.state.waits:
-            if time.perf_counter() - started > MOST_SECONDS:
+            if time.perf_counter() - started > thresholds.MOST_SECONDS:
                 self.steps_at_once = max(1, self.steps_at_once // 2)
             elif words[Word.STEPS] - steps == self.steps_at_once:
                 self.steps_at_once *= 2

@@ -19,6 +19,7 @@ from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.moves import Involution, Proposal, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN
 from gendsl.inference.compiled.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.compiled.texts import compiled_text, known
@@ -32,59 +33,8 @@ from gendsl.selection import select
 if TYPE_CHECKING:
     from gendsl.inference.compiled.machine import Machine
 
-A_STEP = 50
-"""What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
-
-LEAST_WORK = 50_000
-"""The least work of a chain that is worth compiling: steps x (A_STEP + choices), and A_STEP more for each
-choice but the first that a step updates in turn. Today's runtime takes about as long for it as compiling
-takes."""
-
-LEAST_WORK_OF_TEXT = 1_000_000
-"""The same of one that is to run as Python text, which saves a part of the time of today's runtime."""
-
-LEAST_WORK_AGAIN = 2_000
-"""The same where the kernels were compiled before; making the trace that they end at takes about as long."""
-
-LEAST_STEPS_A_DRAW = 10
-"""The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
-is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
-
-LEAST_STEPS_A_LOOK = 2
-"""The same for each draw of which a function is recorded that asks for more than values of choices, such as
-what the program returned. To read some choices takes less than a step."""
-
-LEAST_DRAWS_OF_FUNCTIONS = 1_000
-"""The fewest draws for which functions that are recorded are compiled: to call one takes Python about 40
-microseconds, to compile one about as long as a thousand of these."""
-
-MOST_CHOICES = 20_000
-"""More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
-comparison with the reference takes seconds."""
-
-MOST_CHOICES_OF_LOOPS = 50_000
-"""The same where each kernel proposes by a program with a loop: that takes today's runtime longer than
-machine code takes to look at all choices."""
-
-MOST_ROWS = 64
-"""How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
-their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
-"""
-
-ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 1_500, 100, 10_000
-"""What another value of one choice costs today's runtime, what each choice that depends on it, and at least
-what any other move, if each of all choices costs machine code one."""
-
-MOST_SINGLY, ONE_BY_ONE = 64, 8
-"""How many choices Python text looks at one by one in the time that today's runtime takes for a step, and for
-each choice that depends on what a step changes.
-"""
-
 FEW_DEPEND = "few choices depend on each of those that are updated one by one"
 """Why today's runtime is faster, which looks at these alone."""
-
-LOOKED_AT = 3
-"""How many choices get another value to see what depends on them."""
 
 _LOG = logging.getLogger(__name__)
 _OF_COLUMNS = Involution, Proposal, Resampling
@@ -129,15 +79,15 @@ def decide(
         flat = flattened(kernel)
         if not runtime:
             choices = _count(trace)
-            check_all_compiled(flat, LEAST_STEPS_A_DRAW)
+            check_all_compiled(flat, thresholds.LEAST_STEPS_A_DRAW)
             _check_faster(flat, trace, choices)
             work = steps * _work(flat, trace, choices)
-            if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
+            if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
             read = bool(recorders) and all(map(is_read, recorders.values()))
-            least = LEAST_STEPS_A_LOOK if recorders else LEAST_STEPS_A_DRAW
+            least = thresholds.LEAST_STEPS_A_LOOK if recorders else thresholds.LEAST_STEPS_A_DRAW
             if not read and thin * flat.moves < least:
-                if not recorders or (repeats and steps // thin < LEAST_DRAWS_OF_FUNCTIONS):
+                if not recorders or (repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS):
                     return Decision(None, TOO_OFTEN)
                 only_values = True
         missing = why_no_machine_code()
@@ -147,7 +97,7 @@ def decide(
                 return Decision(None, f"{slower}; no machine code: {missing}")
         machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
         if recorders and missing is None:
-            is_long = bool(runtime) or steps // thin >= LEAST_DRAWS_OF_FUNCTIONS
+            is_long = bool(runtime) or steps // thin >= thresholds.LEAST_DRAWS_OF_FUNCTIONS
             _give_functions(machine, trace, recorders, is_long=is_long, repeats=repeats)
         if only_values and machine.gives_functions:
             machine.only_values = False
@@ -162,12 +112,12 @@ def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
     """Whether kernels that were called so often, each time with the last trace, are worth compiling."""
     choices = _count(trace)
     work = (times * _work(flattened(kernel), trace, choices) for kernel, times in calls.items())
-    return sum(work) >= LEAST_WORK
+    return sum(work) >= thresholds.LEAST_WORK
 
 
 def _work(flat: Flat, trace: Any, choices: int) -> float:
-    """The work of a step of a kernel for today's runtime; see `LEAST_WORK`."""
-    return flat.moves * (A_STEP + choices) + A_STEP * _updates_in_turn(flat, trace)
+    """The work of a step of a kernel for today's runtime; see `thresholds.LEAST_WORK`."""
+    return flat.moves * (thresholds.A_STEP + choices) + thresholds.A_STEP * _updates_in_turn(flat, trace)
 
 
 def check_called(kernel: Any, trace: Any) -> None:
@@ -186,14 +136,15 @@ def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
     if _takes_longer(flat, trace, choices):
         raise NotClosed(FEW_DEPEND)
     if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
-        raise NotClosed(f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows")
+        most = thresholds.MOST_ROWS
+        raise NotClosed(f"on the ellipse a distribution has a matrix of more than {most} rows")
 
 
 def _count(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
     if trace.scored_from is not None:
         return len(trace.scored_from)
-    observed, most = len(trace.observed_paths), max(MOST_CHOICES, MOST_CHOICES_OF_LOOPS)
+    observed, most = len(trace.observed_paths), max(thresholds.MOST_CHOICES, thresholds.MOST_CHOICES_OF_LOOPS)
     return observed if observed > most else sum(1 for _ in islice(trace.records, most + 1))
 
 
@@ -205,7 +156,7 @@ def _choices(trace: Any) -> Any:
 def _most_choices(flat: Flat) -> int:
     """How many choices a trace may have."""
     have_loops = all(_has_loop(getattr(one, "q", None)) for part in flat.parts for one in moves_within(part))
-    return MOST_CHOICES_OF_LOOPS if have_loops else MOST_CHOICES
+    return thresholds.MOST_CHOICES_OF_LOOPS if have_loops else thresholds.MOST_CHOICES
 
 
 def _has_loop(program: Any) -> bool:
@@ -228,7 +179,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
             picks = isinstance(move, Resampling) and move.picks
             if not picks and not isinstance(move, Updating):
                 native += often * choices
-                today += often * max(choices, A_MOVE)
+                today += often * max(choices, thresholds.A_MOVE)
                 continue
             assert isinstance(move, (Updating, Resampling))
             wanted = move.wanted.selection
@@ -237,21 +188,22 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 in_turn = isinstance(move, Updating) and move.scan == "systematic"
                 visits = often * (len(selected) if in_turn else 1)
                 native += visits * choices
-                today += visits * (ANOTHER_VALUE + A_DEPENDENT * choices / len(selected))
+                dependents = thresholds.A_DEPENDENT * choices / len(selected)
+                today += visits * (thresholds.ANOTHER_VALUE + dependents)
                 visited.append((visits, selected))
     if native <= today:
         return False
     for visits, selected in visited:
         more = _dependents(trace, selected) - choices / len(selected)
-        today += visits * A_DEPENDENT * max(more, 0.0)
+        today += visits * thresholds.A_DEPENDENT * max(more, 0.0)
     return native > today
 
 
 def _dependents(trace: Any, selected: list[Any]) -> float:
     """How many choices have another density where one of these has another value, in the mean."""
     before, found = trace.records, []
-    for k in range(1, LOOKED_AT + 1):
-        path = selected[k * len(selected) // (LOOKED_AT + 1)]
+    for k in range(1, thresholds.LOOKED_AT + 1):
+        path = selected[k * len(selected) // (thresholds.LOOKED_AT + 1)]
         try:
             after = trace.regenerate(select(path), rng=k).trace.records
         except Exception:  # of any type: the user's program may not be meant for what is drawn
@@ -267,7 +219,7 @@ def _has_large_matrix(trace: Any) -> bool:
     """Whether the distribution of a choice is given a large matrix."""
     if trace.scored_from is not None:  # it was looked at where the chain began
         return False
-    return any(_rows(record[0]) > MOST_ROWS for record in trace.records.values())
+    return any(_rows(record[0]) > thresholds.MOST_ROWS for record in trace.records.values())
 
 
 def _rows(distribution: Any) -> int:
@@ -285,10 +237,10 @@ def _rows(distribution: Any) -> int:
 def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     """Whether so much work, with what was done before, takes longer than compiling."""
     if known(moves, trace) is not None:
-        return work >= LEAST_WORK_AGAIN
+        return work >= thresholds.LEAST_WORK_AGAIN
     first = moves[0].kernel
     done = _DONE[first] = _DONE.get(first, 0.0) + work
-    return done >= LEAST_WORK
+    return done >= thresholds.LEAST_WORK
 
 
 def why_no_machine_code() -> str | None:
@@ -309,7 +261,7 @@ def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
     A text looks at all choices in each step, at those of loops over data all at once. Today's runtime looks
     at those that depend on what a step changes; where it has columns, it has quick forms of whole moves.
     """
-    if work < LEAST_WORK_OF_TEXT:
+    if work < thresholds.LEAST_WORK_OF_TEXT:
         return "so few steps take less time than reading the programs"
     moves = [one for part in flat.parts for one in moves_within(part)]
     if _has_columns(trace.gen_fn) and any(isinstance(one, _OF_COLUMNS) for one in moves):
@@ -319,13 +271,14 @@ def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
     singly, may_change = closed.looked_at(values)
     changed = [path for path in may_change if path not in trace.observed_paths]
     in_turn = max((len(_selected(one, trace)) for one in moves if isinstance(one, Updating)), default=0)
-    if not changed or max(singly, in_turn) <= MOST_SINGLY:
+    if not changed or max(singly, in_turn) <= thresholds.MOST_SINGLY:
         return None
     dependents = _dependents(trace, changed)
-    if in_turn > MOST_SINGLY and dependents < len(values) / ONE_BY_ONE:
+    if in_turn > thresholds.MOST_SINGLY and dependents < len(values) / thresholds.ONE_BY_ONE:
         return FEW_DEPEND
     most = len(changed) if closed.writes_in_loops else 1
-    return FEW_DEPEND if singly > ONE_BY_ONE * (MOST_SINGLY / ONE_BY_ONE + most * dependents) else None
+    worth = thresholds.MOST_SINGLY + thresholds.ONE_BY_ONE * most * dependents
+    return FEW_DEPEND if singly > worth else None
 
 
 def _updates_in_turn(flat: Flat, trace: Any) -> float:

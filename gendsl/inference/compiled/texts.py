@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.observations import Strings, observed_alone
 from gendsl.compiler.moves import Step, all_within, are_alike
+from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.inference.compiled.moves import Part
 from gendsl.runtime.arguments import private
@@ -65,9 +66,6 @@ def _repeated(steps: Sequence[Step]) -> list[int]:
     first: dict[int, int] = {}
     return [first.setdefault(id(one), place) for place, one in enumerate(steps)]
 
-
-MOST_KEPT = 4
-"""How many texts of kernels are kept, of other programs and arguments, the last ones."""
 
 _KNOWN: weakref.WeakKeyDictionary[Any, list[_Compiled]] = weakref.WeakKeyDictionary()
 
@@ -163,7 +161,8 @@ def _origin(kernel: Any) -> Any:
 def _keep(kernel: Any, used: _Compiled) -> None:
     """Keep a text that is used, with the last ones."""
     origin = _origin(kernel)
-    _KNOWN[origin] = [used, *(one for one in _KNOWN.get(origin, ()) if one is not used)][:MOST_KEPT]
+    others = (one for one in _KNOWN.get(origin, ()) if one is not used)
+    _KNOWN[origin] = [used, *others][: thresholds.MOST_TEXTS]
 
 
 def _are_same(known: Any, given: Any) -> bool:
