@@ -15,6 +15,7 @@ from autograd.tracer import getval, isbox
 
 from gendsl.choices.values import same_value
 from gendsl.distributions.class_measures import measure_of_class
+from gendsl.distributions.made import density_of
 from gendsl.errors import NotADistributionError, ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Integers, Real, Support
 
@@ -256,8 +257,10 @@ class ScalarFamily(Distribution):
 
     - `at(x)`: the log density at one Python number of type `number`, or NaN, by `math` alone: the hot path.
       Where the value of a parameter that autograd traces would do, it may raise TypeError instead.
-    - `elementwise(x, *parameters)`: the same by `autograd.numpy`, for arrays of x and of parameters that
-      broadcast, and for anything that autograd traces.
+
+    Of its text the rest is made: `elementwise(x, *parameters)`, the same for arrays of x and of parameters
+    that broadcast, and for anything that autograd traces. A family whose `at` is more than `reading` reads
+    defines that as well, by `autograd.numpy`.
     """
 
     __slots__ = ()
@@ -288,10 +291,14 @@ class ScalarFamily(Distribution):
         """The log density at one Python number."""
         raise TypeError(f"{type(self).__name__} must define at(self, x)")
 
-    @staticmethod
-    def elementwise(x: Any, *parameters: Any) -> Any:
-        """The log density, elementwise; -inf outside the support, without NaN and without warnings."""
-        raise TypeError("a scalar family must define elementwise(x, *parameters)")
+    @classmethod
+    def elementwise(cls, x: Any, *parameters: Any) -> Any:
+        """The log density, elementwise; -inf outside the support, without NaN and without warnings.
+
+        Raises:
+            UnreadableError: `at` is not of the subset that `reading` reads.
+        """
+        return density_of(cls).elementwise(x, *parameters)  # type: ignore[arg-type]
 
     def logpdf(self, x: Any) -> Any:
         """The log density (log mass where discrete) at x: a float for a number, an array for an array.

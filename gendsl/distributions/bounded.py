@@ -12,7 +12,7 @@ from autograd.tracer import getval
 
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.discrete import draw_index
-from gendsl.distributions.large import LARGE, any_large, binomial_kernel, binomial_kernels
+from gendsl.distributions.large import LARGE, binomial_kernel
 from gendsl.distributions.parameters import (
     LARGEST,
     PLAIN,
@@ -26,7 +26,7 @@ from gendsl.distributions.parameters import (
     real,
     shown,
 )
-from gendsl.distributions.special import density, log_beta, log_betas, where
+from gendsl.distributions.special import density, log_beta, where
 from gendsl.distributions.truncation import log_truncated, log_truncateds
 from gendsl.errors import ImproperError, ParameterError, current_address, format_address
 from gendsl.supports import Interval, Real, Support
@@ -59,11 +59,6 @@ class uniform(ScalarFamily):
 
     def at(self, x: float) -> float:
         return -_log(self.high - self.low) if self.low <= x <= self.high else -_INF
-
-    @staticmethod
-    def elementwise(x: Any, low: Any, high: Any) -> Any:
-        # 0 * x: autograd warns of a result that doesn't depend on x
-        return density((low <= x) & (x <= high), x, low, lambda x: 0.0 * x - anp.log(high - low))
 
     @property
     def support(self) -> Support:
@@ -101,12 +96,6 @@ class flat(ScalarFamily):
     def at(self, x: float) -> float:
         return 0.0 if self.low <= x <= self.high and -_INF < x < _INF else -_INF
 
-    @staticmethod
-    def elementwise(x: Any, low: Any, high: Any) -> Any:
-        with np.errstate(invalid="ignore"):
-            # 0 * x: autograd warns of a result that doesn't depend on x
-            return where((low <= x) & (x <= high) & (x > -_INF) & (x < _INF), 0.0 * x, -_INF)
-
     @property
     def support(self) -> Support:
         if getval(self.low) == -_INF and getval(self.high) == _INF:
@@ -115,15 +104,15 @@ class flat(ScalarFamily):
 
 
 def _beta_at(x: float, a: float, b: float) -> float:
-    if 0.0 < x < 1.0:
-        if a > LARGE and b > LARGE:
-            return binomial_kernel(a - 1.0, b - 1.0, x, 1.0 - x) + _log(a + b - 1.0)
-        return (a - 1.0) * _log(x) + (b - 1.0) * math.log1p(-x) - log_beta(a, b)
-    if x == 0.0 or x == 1.0:
-        power = a if x == 0.0 else b
-        if power <= 1.0:
-            return _INF if power < 1.0 else -log_beta(a, b)
-    return -_INF
+    if x == 0.0 and a <= 1.0:
+        return _INF if a < 1.0 else -log_beta(a, b)
+    if x == 1.0 and b <= 1.0:
+        return _INF if b < 1.0 else -log_beta(a, b)
+    if not 0.0 < x < 1.0:
+        return -_INF
+    if a > LARGE and b > LARGE:
+        return binomial_kernel(a - 1.0, b - 1.0, x, 1.0 - x) + _log(a + b - 1.0)
+    return (a - 1.0) * _log(x) + (b - 1.0) * math.log1p(-x) - log_beta(a, b)
 
 
 class beta(ScalarFamily):
@@ -146,21 +135,6 @@ class beta(ScalarFamily):
 
     def at(self, x: float) -> float:
         return _beta_at(x, self.a, self.b)
-
-    @staticmethod
-    def elementwise(x: Any, a: Any, b: Any) -> Any:
-        def inner(x: Any) -> Any:
-            usual = (a - 1.0) * anp.log(x) + (b - 1.0) * anp.log1p(-x) - log_betas(a, b)
-            if not any_large(a, b):
-                return usual
-            large = (a > LARGE) & (b > LARGE)
-            i, j = where(large, a, 2.0) - 1.0, where(large, b, 2.0) - 1.0
-            return where(large, binomial_kernels(i, j, x, 1.0 - x) + anp.log(i + j + 1.0), usual)
-
-        power = where(x == 0.0, a, b)
-        with np.errstate(all="ignore"):
-            at_end = where(power < 1.0, _INF, where(power == 1.0, -log_betas(a, b), -_INF))
-        return where((x == 0.0) | (x == 1.0), at_end, density((x > 0.0) & (x < 1.0), x, 0.5, inner))
 
 
 class beta_uniform(ScalarFamily):

@@ -16,12 +16,12 @@ import numpy as np
 
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, uniform
-from gendsl.distributions.column_scores import LOG_FACTORIALS, all_from_0_to, log_of, sum_of
+from gendsl.distributions.column_scores import log_of, sum_of
 from gendsl.distributions.column_totals import BLOCK, MODERATE
 from gendsl.distributions.discrete import bernoulli, geometric, poisson
 from gendsl.distributions.location_scale import normal
 from gendsl.distributions.positive import exponential, gamma, half_normal, inv_gamma, log_normal
-from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, log_beta
+from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, LOG_FACTORIALS, all_from_0_to, log_beta
 
 Summary = Callable[..., float]
 """The sum of the log densities for parameters that are numbers; NaN, or infinite, where it can't tell."""

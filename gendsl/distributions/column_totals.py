@@ -15,9 +15,9 @@ import numpy as np
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.column_scores import (
     MIXTURE_BLOCK,
-    SCORES,
     SHARED,
     log_of,
+    made_scores,
     mixture_densities,
     sum_of,
 )
@@ -38,16 +38,15 @@ MODERATE = 1e140  # squares of numbers between this and its inverse are far from
 
 def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> float:
     """The sum of the log densities, by adding them up."""
-    score = SCORES.get(family)
-    if score is None:
-        return math.nan
     if len(x) <= BLOCK:
-        scores = score(x, *parameters)
+        scores = made_scores(family, x, parameters)
         return math.nan if scores is None else sum_of(scores)
     total = 0.0
     for start in range(0, len(x), BLOCK):
         rows = slice(start, start + BLOCK)
-        scores = score(x[rows], *(p[rows] if type(p) is np.ndarray else p for p in parameters))
+        scores = made_scores(
+            family, x[rows], tuple(p[rows] if type(p) is np.ndarray else p for p in parameters)
+        )
         if scores is None:
             return math.nan
         total += sum_of(scores)

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.distributions.base import Distribution
+from gendsl.distributions.base import Distribution, ScalarFamily
 from gendsl.distributions.bounded import flat, truncated_normal, uniform
 from gendsl.distributions.column_draws import DRAWS, VECTORS
-from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
+from gendsl.distributions.column_scores import SHARED, made_scores, sum_of
 from gendsl.distributions.column_totals import (
     TOTALS,
     shared_total,
@@ -42,6 +42,13 @@ COLUMN_DTYPES: Mapping[type[Distribution], np.dtype] = MappingProxyType(
     {family: np.dtype(getattr(family, "number", float)) for family in DRAWS}
 )
 """The families that have columns, and the type of the column that holds their values."""
+
+MADE = frozenset(
+    family
+    for family in COLUMN_DTYPES
+    if getattr(family.elementwise, "__func__", None) is ScalarFamily.elementwise.__func__  # type: ignore[attr-defined]
+)
+"""Those whose log densities and derivatives are made from the text of `at`."""
 
 # Any box of parameters is valid if its corners are, but for these pairs.
 _ORDERED = {uniform: (0, 1), flat: (0, 1), uniform_discrete: (0, 1), truncated_normal: (2, 3)}
@@ -65,8 +72,8 @@ def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarra
                 return None
             if family in SHARED:
                 scores = SHARED[family](column, *vectors)
-        elif family in SCORES and _plain(family, parameters, n):
-            scores = SCORES[family](column, *parameters)
+        elif family in MADE and _plain(family, parameters, n):
+            scores = made_scores(family, column, parameters)
         if scores is not None and -_INF < sum_of(scores) < _INF:
             return scores
     checked = _checked(family, parameters, n)
@@ -94,7 +101,7 @@ def _total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | 
                 total = math.nan if law is None else shared_total(x, law)
             except (TypeError, ValueError):  # autograd traces a parameter
                 return None
-        elif _plain(family, parameters, len(x)):
+        elif family in MADE and _plain(family, parameters, len(x)):
             total = (
                 TOTALS[family](x, *parameters) if family in TOTALS else total_of_scores(family, x, parameters)
             )

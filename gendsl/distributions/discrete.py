@@ -13,17 +13,13 @@ from autograd.tracer import getval
 from gendsl.distributions.base import DiscreteFamily
 from gendsl.distributions.large import (
     LARGE,
-    any_large,
     binomial_kernel,
-    binomial_kernels,
     poisson_kernel,
-    poisson_kernels,
 )
 from gendsl.distributions.parameters import (
     LARGEST,
     NOT_GIVEN,
     PLAIN,
-    certain,
     family_called,
     integer,
     nonnegative,
@@ -38,10 +34,8 @@ from gendsl.distributions.parameters import (
 from gendsl.distributions.special import (
     density,
     log_beta,
-    log_betas,
     log_choose,
-    log_chooses,
-    log_gammas,
+    log_factorial,
     where,
 )
 from gendsl.errors import ParameterError
@@ -60,13 +54,6 @@ _log, _log1p = math.log, math.log1p
 def is_count(x: Any) -> Any:
     """Whether each x is an integer that isn't negative."""
     return (x >= 0) & (x < _INF) & (x == np.floor(getval(x)))
-
-
-def _log_powers(k: Any, p: Any, m: Any) -> Any:
-    """log(p^k (1 - p)^m), with 0^0 = 1."""
-    success, failure = where(p > 0.0, p, 1.0), where(p < 1.0, p, 0.0)
-    impossible = ((p == 0.0) & (k > 0)) | ((p == 1.0) & (m > 0))
-    return where(impossible, -_INF, k * anp.log(success) + m * anp.log1p(-failure))
 
 
 class Parameterised(DiscreteFamily):
@@ -132,10 +119,6 @@ class bernoulli(Parameterised):
     def _number(self, x: Any) -> Any:
         return bool(x) if x == 0 or x == 1 else math.nan
 
-    @staticmethod
-    def elementwise(x: Any, p: Any) -> Any:
-        return density((x == 0) | (x == 1), x, 0, lambda x: _log_powers(x == 1, p, x == 0))
-
 
 class binom(Parameterised):
     """The number of successes in n trials: log mass log(n over x) + x log(p) + (n - x) log(1 - p).
@@ -159,22 +142,12 @@ class binom(Parameterised):
         if not 0 <= x <= n:
             return -_INF
         if 0.0 < p < 1.0:
-            if LARGE < x < n - LARGE:
+            if n > 2.0 * LARGE and LARGE < x < n - LARGE:
                 return binomial_kernel(x, n - x, p, 1.0 - p)
             return log_choose(n, x) + x * _log(p) + (n - x) * _log1p(-p)
-        return certain(x == n * p, p)
-
-    @staticmethod
-    def elementwise(x: Any, n: Any, p: Any) -> Any:
-        def inner(x: Any) -> Any:
-            usual = log_chooses(n, x) + _log_powers(x, p, n - x)
-            if not any_large(x, n - x):
-                return usual
-            inner_p = where((p > 0.0) & (p < 1.0), p, 0.5)
-            large = (x > LARGE) & (n - x > LARGE) & (inner_p == p)
-            return where(large, binomial_kernels(x, n - x, inner_p, 1.0 - inner_p), usual)
-
-        return density(is_count(x) & (x <= n), x, 0, inner)
+        if p < 1.0:
+            return n * _log1p(-p) if x == 0 else -_INF
+        return n * _log(p) if x == n else -_INF
 
     @property
     def support(self) -> Support:
@@ -214,11 +187,7 @@ class geometric(DiscreteFamily):
             return -_INF
         if self.p < 1.0:
             return _log(self.p) + x * _log1p(-self.p)
-        return certain(x == 0, self.p)
-
-    @staticmethod
-    def elementwise(x: Any, p: Any) -> Any:
-        return density(is_count(x), x, 0, lambda x: _log_powers(1, p, x))
+        return _log(self.p) if x == 0 else -_INF
 
 
 class neg_binom(Parameterised):
@@ -257,20 +226,7 @@ class neg_binom(Parameterised):
                 return binomial_kernel(r, x, p, 1.0 - p) - _log1p(x / r)
             # gamma(x + r) / (gamma(r) x!), where r may be small against a large x, or x against a large r
             return r * _log(p) + x * _log1p(-p) - log_beta(r, x + 1.0) - _log(x + r)
-        return certain(x == 0, r, p)
-
-    @staticmethod
-    def elementwise(x: Any, r: Any, p: Any) -> Any:
-        def inner(x: Any) -> Any:
-            usual = _log_powers(r, p, x) - log_betas(r, x + 1.0) - anp.log(x + r)
-            if not any_large(r, x):
-                return usual
-            inner_p = where(p < 1.0, p, 0.5)
-            large = (r > LARGE) & (x > LARGE) & (inner_p == p)
-            by_series = binomial_kernels(r, x, inner_p, 1.0 - inner_p) - anp.log1p(x / r)
-            return where(large, by_series, usual)
-
-        return density(is_count(x), x, 0, inner)
+        return r * _log(p) if x == 0 else -_INF
 
 
 class poisson(Parameterised):
@@ -299,19 +255,8 @@ class poisson(Parameterised):
         if rate > 0.0:
             if x > LARGE:
                 return poisson_kernel(x, rate)
-            return x * _log(rate) - rate - math.lgamma(x + 1.0)
-        return certain(x == 0, rate)
-
-    @staticmethod
-    def elementwise(x: Any, rate: Any) -> Any:
-        def inner(x: Any) -> Any:
-            safe = where(rate > 0.0, rate, 1.0)
-            log_mass = x * anp.log(safe) - rate - log_gammas(x + 1.0)
-            if any_large(x):
-                log_mass = where(x > LARGE, poisson_kernels(x, safe), log_mass)
-            return where((rate == 0.0) & (x > 0), -_INF, log_mass)
-
-        return density(is_count(x), x, 0, inner)
+            return x * _log(rate) - rate - log_factorial(x)
+        return 0.0 - float(rate) if x == 0 else -_INF
 
 
 def poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Generator) -> int:
@@ -353,17 +298,14 @@ class uniform_discrete(DiscreteFamily):
     def at(self, x: int) -> float:
         return -_log(self.high - self.low + 1) if self.low <= x <= self.high else -_INF
 
-    @staticmethod
-    def elementwise(x: Any, low: Any, high: Any) -> Any:
-        inside = (low <= x) & (x <= high) & (x == np.floor(getval(x)))
-        return density(inside, x, low, lambda x: -anp.log(high - low + 1.0))
-
     @property
     def support(self) -> Support:
         return _integers(self.low, self.high)
 
 
 _MOST_INTEGERS = 1 << 63  # as many as `Generator.integers` draws from
+
+
 def _large_draw(low: int, high: int, rng: np.random.Generator) -> int:
     if high - low >= _MOST_INTEGERS:
         raise too_large(uniform_discrete(low, high))

@@ -12,33 +12,14 @@ with r the rest of the series. What is left is of the size of the result; its er
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import autograd.numpy as anp
-import numpy as np
-from autograd.extend import defvjp, primitive
-from autograd.numpy.numpy_vjps import unbroadcast_f
-from autograd.tracer import getval
 
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
-    digamma_differences,
-    log_less_digamma,
     stirling_rest,
-    where,
 )
 
 LARGE = 1e5
 """From here on the error of the textbook formulas, less than 1e-9 below, is worth the cost."""
-
-
-def any_large(*parameters: Any) -> bool:
-    """Whether each of the parameters has a large entry."""
-    for parameter in parameters:
-        plain = getval(parameter)
-        if not (plain.max(initial=0.0) if isinstance(plain, np.ndarray) else plain) > LARGE:
-            return False
-    return True
 
 
 def _deviance(m: float, y: float) -> float:
@@ -63,49 +44,3 @@ def binomial_kernel(i: float, j: float, p: float, q: float) -> float:
     rest: float = stirling_rest(n) - stirling_rest(i) - stirling_rest(j)
     root = 0.5 * (math.log(n) - math.log(i) - math.log(j)) - HALF_LOG_2PI
     return rest + root - _deviance(i, n * p) - _deviance(j, n * q)
-
-
-# --- elementwise: of any use where the parameters are large, and a number elsewhere ------------------
-
-
-def _deviances(m: Any, y: Any) -> Any:
-    t = (y - m) / m
-    near = (t > -0.5) & (t < 1.0)
-    t = np.where(near, t, 0.0)
-    return np.where(near, m * (t - np.log1p(t)), m * (np.log(m) - np.log(y)) + (y - m))
-
-
-@np.errstate(all="ignore")
-def _poisson_kernels(m: Any, y: Any) -> Any:
-    m = np.maximum(m, LARGE)
-    return (-_deviances(m, y) - 0.5 * np.log(m) - HALF_LOG_2PI - stirling_rest(m))[()]
-
-
-@np.errstate(all="ignore")
-def _binomial_kernels(i: Any, j: Any, p: Any, q: Any) -> Any:
-    i, j = np.maximum(i, LARGE), np.maximum(j, LARGE)
-    n = i + j
-    rest = stirling_rest(n) - stirling_rest(i) - stirling_rest(j) - HALF_LOG_2PI
-    root = 0.5 * (np.log(n) - np.log(i) - np.log(j))
-    return (rest + root - _deviances(i, n * p) - _deviances(j, n * q))[()]
-
-
-def _to_count(i: Any, j: Any, p: Any, q: Any) -> Any:
-    """The derivative of `binomial_kernel` in i; the smaller of p and q has the more digits."""
-    return digamma_differences(i + 1.0, j) + where(p < 0.5, anp.log(p), anp.log1p(-q))
-
-
-poisson_kernels = primitive(_poisson_kernels)
-defvjp(
-    poisson_kernels,
-    lambda ans, m, y: unbroadcast_f(m, lambda g: g * log_less_digamma(anp.log(y), y, m + 1.0)),
-    lambda ans, m, y: unbroadcast_f(y, lambda g: g * (m / y - 1.0)),
-)
-binomial_kernels = primitive(_binomial_kernels)
-defvjp(
-    binomial_kernels,
-    lambda ans, i, j, p, q: unbroadcast_f(i, lambda g: g * _to_count(i, j, p, q)),
-    lambda ans, i, j, p, q: unbroadcast_f(j, lambda g: g * _to_count(j, i, q, p)),
-    lambda ans, i, j, p, q: unbroadcast_f(p, lambda g: g * i / p),
-    lambda ans, i, j, p, q: unbroadcast_f(q, lambda g: g * j / q),
-)

@@ -12,35 +12,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.discrete import bernoulli, binom, is_count, neg_binom, poisson, poisson_draw
+from gendsl.distributions.discrete import bernoulli, binom, neg_binom, poisson, poisson_draw
 from gendsl.distributions.large import (
     LARGE,
-    any_large,
     binomial_kernel,
-    binomial_kernels,
     poisson_kernel,
-    poisson_kernels,
 )
 from gendsl.distributions.parameters import nonnegative_integer, positive, real
 from gendsl.distributions.special import (
-    density,
     expit,
-    expits,
     exponential,
     log1p_exp,
-    log1p_exps,
     log1p_ratio,
-    log1p_ratios,
     log_beta,
-    log_betas,
     log_choose,
-    log_chooses,
-    log_gammas,
-    where,
+    log_factorial,
 )
 
 _INF = math.inf
@@ -77,18 +66,8 @@ class bernoulli_logit(_Variant, bernoulli):
         return rng.random() < self.p
 
     def at(self, x: bool) -> float:
-        if x is True:
-            return -log1p_exp(-self.logit)
-        if x is False:
-            return -log1p_exp(self.logit)
-        return -_INF
-
-    @staticmethod
-    def elementwise(x: Any, logit: Any) -> Any:
-        def inner(x: Any) -> Any:
-            return -log1p_exps(where(x == 1, -logit, logit))
-
-        return density((x == 0) | (x == 1), x, 0, inner)
+        against = -self.logit if x is True else self.logit
+        return -log1p_exp(against) if x is True or x is False else -_INF
 
 
 class binom_logit(_Variant, binom):
@@ -110,21 +89,9 @@ class binom_logit(_Variant, binom):
         n, logit = self.n, self.logit
         if not 0 <= x <= n:
             return -_INF
-        if LARGE < x < n - LARGE and abs(logit) < _LARGEST_LOGIT:
+        if n > 2.0 * LARGE and LARGE < x < n - LARGE and abs(logit) < _LARGEST_LOGIT:
             return binomial_kernel(x, n - x, expit(logit), expit(-logit))
         return log_choose(n, x) - x * log1p_exp(-logit) - (n - x) * log1p_exp(logit)
-
-    @staticmethod
-    def elementwise(x: Any, n: Any, logit: Any) -> Any:
-        def inner(x: Any) -> Any:
-            usual = log_chooses(n, x) - x * log1p_exps(-logit) - (n - x) * log1p_exps(logit)
-            if not any_large(x, n - x):
-                return usual
-            large = (x > LARGE) & (n - x > LARGE) & (anp.abs(logit) < _LARGEST_LOGIT)
-            safe = where(large, logit, 0.0)
-            return where(large, binomial_kernels(x, n - x, expits(safe), expits(-safe)), usual)
-
-        return density(is_count(x) & (x <= n), x, 0, inner)
 
 
 class poisson_log(_Variant, poisson):
@@ -149,19 +116,7 @@ class poisson_log(_Variant, poisson):
         rate = exponential(self.log_rate)
         if x > LARGE and 0.0 < rate < _INF:
             return poisson_kernel(x, rate)
-        return x * self.log_rate - rate - math.lgamma(x + 1.0)
-
-    @staticmethod
-    def elementwise(x: Any, log_rate: Any) -> Any:
-        def inner(x: Any) -> Any:
-            rate = anp.exp(log_rate)
-            log_mass = x * log_rate - rate - log_gammas(x + 1.0)
-            if not any_large(x):
-                return log_mass
-            large = (x > LARGE) & (rate > 0.0) & (rate < _INF)
-            return where(large, poisson_kernels(x, where(large, rate, 1.0)), log_mass)
-
-        return density(is_count(x), x, 0, inner)
+        return x * self.log_rate - rate - log_factorial(x)
 
 
 class neg_binom_mean(_Variant, neg_binom):
@@ -194,22 +149,6 @@ class neg_binom_mean(_Variant, neg_binom):
         if r > LARGE and x > LARGE and log_p > -_LARGEST_LOGIT and log_rest > -_LARGEST_LOGIT:
             return binomial_kernel(r, x, math.exp(log_p), math.exp(log_rest)) - math.log1p(x / r)
         return r * log_p + x * log_rest - log_beta(r, x + 1.0) - math.log(x + r)
-
-    @staticmethod
-    def elementwise(x: Any, mean: Any, dispersion: Any) -> Any:
-        r = dispersion
-
-        def inner(x: Any) -> Any:
-            log_p, log_rest = -log1p_ratios(mean, r), -log1p_ratios(r, mean)
-            usual = r * log_p + x * log_rest - log_betas(r, x + 1.0) - anp.log(x + r)
-            if not any_large(r, x):
-                return usual
-            far = _LARGEST_LOGIT
-            large = (r > LARGE) & (x > LARGE) & (log_p > -far) & (log_rest > -far)
-            p, rest = anp.exp(where(large, log_p, -1.0)), anp.exp(where(large, log_rest, -1.0))
-            return where(large, binomial_kernels(r, x, p, rest) - anp.log1p(x / r), usual)
-
-        return density(is_count(x), x, 0, inner)
 
 
 bernoulli.variants["logit"] = bernoulli_logit

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
 from gendsl.distributions.base import ScalarFamily
@@ -15,14 +13,9 @@ from gendsl.distributions.special import (
     LOG_2,
     LOG_2PI,
     LOG_PI,
-    density,
     log1p_square,
-    log1p_squares,
     log_half_step,
-    log_half_steps,
     log_i0e,
-    log_i0es,
-    where,
 )
 from gendsl.supports import Circle, Real
 
@@ -32,10 +25,6 @@ FAR = 1e300
 _REAL = Real()
 _CIRCLE = Circle()
 _log = math.log
-
-
-def _finite(x: Any) -> Any:
-    return (x > -_INF) & (x < _INF)
 
 
 class normal(ScalarFamily):
@@ -59,14 +48,6 @@ class normal(ScalarFamily):
         z = (x - self.mean) / self.sd
         return -0.5 * z * z - _log(self.sd) - HALF_LOG_2PI
 
-    @staticmethod
-    def elementwise(x: Any, mean: Any, sd: Any) -> Any:
-        def inner(x: Any) -> Any:
-            z = (x - mean) / sd
-            return -0.5 * z * z - anp.log(sd) - HALF_LOG_2PI
-
-        return density(_finite(x), x, mean, inner)
-
 
 class laplace(ScalarFamily):
     """The Laplace distribution: log density -|x - loc| / scale - log(2 scale)."""
@@ -82,11 +63,7 @@ class laplace(ScalarFamily):
         return rng.laplace(self.loc, self.scale)
 
     def at(self, x: float) -> float:
-        return -abs(x - self.loc) / self.scale - _log(self.scale) - LOG_2
-
-    @staticmethod
-    def elementwise(x: Any, loc: Any, scale: Any) -> Any:
-        return density(_finite(x), x, loc, lambda x: -anp.abs(x - loc) / scale - anp.log(scale) - LOG_2)
+        return -abs((x - self.loc) / self.scale) - _log(self.scale) - LOG_2
 
 
 class cauchy(ScalarFamily):
@@ -104,10 +81,6 @@ class cauchy(ScalarFamily):
 
     def at(self, x: float) -> float:
         return -log1p_square(x - self.loc, self.scale) - _log(self.scale) - LOG_PI
-
-    @staticmethod
-    def elementwise(x: Any, loc: Any, scale: Any) -> Any:
-        return density(_finite(x), x, loc, lambda x: -log1p_squares(x - loc, scale) - anp.log(scale) - LOG_PI)
 
 
 class student_t(ScalarFamily):
@@ -135,18 +108,6 @@ class student_t(ScalarFamily):
             - _log(self.scale)
             - 0.5 * (df + 1.0) * log1p_square(x - self.loc, self.scale, math.sqrt(df))
         )
-
-    @staticmethod
-    def elementwise(x: Any, df: Any, loc: Any, scale: Any) -> Any:
-        def inner(x: Any) -> Any:
-            return (
-                log_half_steps(df)
-                - 0.5 * (anp.log(df) + LOG_PI)
-                - anp.log(scale)
-                - 0.5 * (df + 1.0) * log1p_squares(x - loc, scale, anp.sqrt(df))
-            )
-
-        return density(_finite(x), x, loc, inner)
 
 
 def _on_circle(angle: float) -> float:
@@ -178,12 +139,3 @@ class von_mises(ScalarFamily):
         # cos(t) - 1 = -2 sin(t / 2)^2, and I0(kappa) = exp(kappa) i0e(kappa): nothing cancels
         sine = math.sin(0.5 * (x - _on_circle(self.mu)))
         return -2.0 * sine * (sine * self.kappa) - LOG_2PI - log_i0e(self.kappa)
-
-    @staticmethod
-    def elementwise(x: Any, mu: Any, kappa: Any) -> Any:
-        def inner(x: Any) -> Any:
-            turned = where(anp.abs(mu) > math.pi, anp.arctan2(anp.sin(mu), anp.cos(mu)), mu)
-            sine = anp.sin(0.5 * (x - turned))
-            return -2.0 * sine * (sine * kappa) - LOG_2PI - log_i0es(kappa)
-
-        return density((x >= -math.pi) & (x <= math.pi), x, 0.0, inner)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
 from gendsl.distributions.base import ScalarFamily
-from gendsl.distributions.large import LARGE, any_large, poisson_kernel, poisson_kernels
+from gendsl.distributions.large import LARGE, poisson_kernel
 from gendsl.distributions.location_scale import FAR
 from gendsl.distributions.parameters import LARGEST, PLAIN, positive, real
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
     LOG_2,
     LOG_PI,
-    density,
     log1p_square,
-    log1p_squares,
-    log_gammas,
     log_half_step,
-    log_half_steps,
-    where,
 )
 from gendsl.supports import Interval, Positive
 
@@ -56,10 +49,6 @@ class exponential(ScalarFamily):
     def at(self, x: float) -> float:
         return _log(self.rate) - self.rate * x if 0.0 <= x < _INF else -_INF
 
-    @staticmethod
-    def elementwise(x: Any, rate: Any) -> Any:
-        return density((x >= 0.0) & (x < _INF), x, 1.0, lambda x: anp.log(rate) - rate * x)
-
 
 class gamma(ScalarFamily):
     """The gamma distribution, of mean shape * scale; with y = x / scale the log density is
@@ -84,29 +73,13 @@ class gamma(ScalarFamily):
     def at(self, x: float) -> float:
         shape, scale = self.shape, self.scale
         log_scale = _log(scale)
-        if 0.0 < x < _INF:
-            if shape > LARGE and 0.0 < x / scale < _INF:
-                return poisson_kernel(shape - 1.0, x / scale) - log_scale
-            return (shape - 1.0) * (_log(x) - log_scale) - x / scale - math.lgamma(shape) - log_scale
         if x == 0.0 and shape <= 1.0:
             return _INF if shape < 1.0 else -log_scale
-        return -_INF
-
-    @staticmethod
-    def elementwise(x: Any, shape: Any, scale: Any) -> Any:
-        log_scale = anp.log(scale)
-
-        def inner(x: Any) -> Any:
-            usual = (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - log_gammas(shape) - log_scale
-            if not any_large(shape):
-                return usual
-            ratio = x / scale
-            large = (shape > LARGE) & (ratio > 0.0) & (ratio < _INF)
-            by_series = poisson_kernels(shape - 1.0, where(large, ratio, 1.0)) - log_scale
-            return where(large, by_series, usual)
-
-        at_zero = where(shape < 1.0, _INF, where(shape == 1.0, -log_scale, -_INF))
-        return where(x == 0.0, at_zero, density((x > 0.0) & (x < _INF), x, scale, inner))
+        if not 0.0 < x < _INF:
+            return -_INF
+        if shape > LARGE and 0.0 < x / scale < _INF:
+            return poisson_kernel(shape - 1.0, x / scale) - log_scale
+        return (shape - 1.0) * (_log(x) - log_scale) - x / scale - math.lgamma(shape) - log_scale
 
 
 class inv_gamma(ScalarFamily):
@@ -139,20 +112,6 @@ class inv_gamma(ScalarFamily):
             return poisson_kernel(shape, scale / x) + _log(shape) - log_x
         return shape * (_log(scale) - log_x) - log_x - math.lgamma(shape) - scale / x
 
-    @staticmethod
-    def elementwise(x: Any, shape: Any, scale: Any) -> Any:
-        def inner(x: Any) -> Any:
-            log_x = anp.log(x)
-            usual = shape * (anp.log(scale) - log_x) - log_x - log_gammas(shape) - scale / x
-            if not any_large(shape):
-                return usual
-            ratio = scale / x
-            large = (shape > LARGE) & (ratio > 0.0) & (ratio < _INF)
-            by_series = poisson_kernels(shape, where(large, ratio, 1.0)) + anp.log(shape) - log_x
-            return where(large, by_series, usual)
-
-        return density((x > 0.0) & (x < _INF), x, scale, inner)
-
 
 class log_normal(ScalarFamily):
     """The distribution of exp(y) for y ~ normal(mu, sigma): log density
@@ -176,15 +135,6 @@ class log_normal(ScalarFamily):
         z = (log_x - self.mu) / self.sigma
         return -0.5 * z * z - _log(self.sigma) - HALF_LOG_2PI - log_x
 
-    @staticmethod
-    def elementwise(x: Any, mu: Any, sigma: Any) -> Any:
-        def inner(x: Any) -> Any:
-            log_x = anp.log(x)
-            z = (log_x - mu) / sigma
-            return -0.5 * z * z - anp.log(sigma) - HALF_LOG_2PI - log_x
-
-        return density((x > 0.0) & (x < _INF), x, 1.0, inner)
-
 
 class half_normal(ScalarFamily):
     """The distribution of |y| for y ~ normal(0, scale): log density
@@ -206,14 +156,6 @@ class half_normal(ScalarFamily):
         z = x / self.scale
         return -0.5 * z * z - _log(self.scale) - HALF_LOG_2PI + LOG_2
 
-    @staticmethod
-    def elementwise(x: Any, scale: Any) -> Any:
-        def inner(x: Any) -> Any:
-            z = x / scale
-            return -0.5 * z * z - anp.log(scale) - HALF_LOG_2PI + LOG_2
-
-        return density((x >= 0.0) & (x < _INF), x, scale, inner)
-
 
 class half_cauchy(ScalarFamily):
     """The distribution of |y| for y ~ cauchy(0, scale): log density
@@ -233,13 +175,6 @@ class half_cauchy(ScalarFamily):
         if not 0.0 <= x < _INF:
             return -_INF
         return -log1p_square(x, self.scale) - _log(self.scale) - LOG_PI + LOG_2
-
-    @staticmethod
-    def elementwise(x: Any, scale: Any) -> Any:
-        def inner(x: Any) -> Any:
-            return -log1p_squares(x, scale) - anp.log(scale) - LOG_PI + LOG_2
-
-        return density((x >= 0.0) & (x < _INF), x, scale, inner)
 
 
 class half_student_t(ScalarFamily):
@@ -268,16 +203,3 @@ class half_student_t(ScalarFamily):
             - _log(self.scale)
             - 0.5 * (df + 1.0) * log1p_square(x, self.scale, math.sqrt(df))
         )
-
-    @staticmethod
-    def elementwise(x: Any, df: Any, scale: Any) -> Any:
-        def inner(x: Any) -> Any:
-            return (
-                LOG_2
-                + log_half_steps(df)
-                - 0.5 * (anp.log(df) + LOG_PI)
-                - anp.log(scale)
-                - 0.5 * (df + 1.0) * log1p_squares(x, scale, anp.sqrt(df))
-            )
-
-        return density((x >= 0.0) & (x < _INF), x, scale, inner)

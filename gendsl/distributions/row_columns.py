@@ -15,9 +15,9 @@ from scipy.special import gammaln
 
 from gendsl.distributions.arrays import SUM_TOLERANCE, solve_lower
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.column_scores import LOG_FACTORIALS
 from gendsl.distributions.large import LARGE
 from gendsl.distributions.multivariate import FAR, SIMPLEX_TOLERANCE, dirichlet, multinomial, mvnormal
+from gendsl.distributions.special import LOG_FACTORIALS
 from gendsl.errors import ParameterError
 
 _TINY = math.ulp(0.0)
@@ -98,9 +98,7 @@ def sample_rows(
 def _are_rows(family: Any, x: Any, parameters: tuple[Any, ...]) -> bool:
     """Whether x is a column of a family's type, and has a row for each that is among the parameters."""
     dtype = ROW_FAMILIES[family].dtype
-    return (
-        type(x) is np.ndarray and x.ndim == 2 and x.dtype == dtype and _are_for(family, len(x), parameters)
-    )
+    return type(x) is np.ndarray and x.ndim == 2 and x.dtype == dtype and _are_for(family, len(x), parameters)
 
 
 def _are_for(family: Any, n: int, parameters: tuple[Any, ...]) -> bool:

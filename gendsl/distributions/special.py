@@ -12,12 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
-from autograd.tracer import getval
 
 LOG_2 = math.log(2.0)
 LOG_PI = math.log(math.pi)
@@ -71,14 +69,6 @@ log_gammas = primitive(_log_gammas)
 defvjp(log_gammas, lambda ans, x: lambda g: g * psi(x))
 
 
-def log_gamma(x: float) -> float:
-    """log gamma(x) for x > 0; infinite where that is beyond all floats."""
-    try:
-        return math.lgamma(x)
-    except OverflowError:
-        return math.inf
-
-
 def stirling_rest(z: Any) -> Any:
     """log gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2) by Stirling's series (DLMF 5.11.1)."""
     y = 1.0 / (z * z)
@@ -93,51 +83,6 @@ def log_gamma_ratio(a: float, d: float) -> float:
     return (a - 0.5) * math.log1p(d / a) + d * (math.log(a + d) - 1.0) + rest
 
 
-@np.errstate(all="ignore")
-def _log_gamma_ratios(a: Any, d: Any) -> Any:
-    large = np.asarray(a) >= _STIRLING_FROM
-    z = np.where(large, a, _STIRLING_FROM)
-    rest = stirling_rest(z + d) - stirling_rest(z)
-    by_series = (z - 0.5) * np.log1p(d / z) + d * (np.log(z + d) - 1.0) + rest
-    y = np.where(large, 1.0, a)
-    return np.where(large, by_series, _log_gammas(y + d) - _log_gammas(y))[()]
-
-
-def digamma_differences(a: Any, d: Any) -> Any:
-    """psi(a + d) - psi(a) for a > 0, d >= 0, elementwise; exact also where d is small against a large a."""
-    if type(a) is float and a < _STIRLING_FROM:
-        return psi(a + d) - psi(a)
-    large = a >= _STIRLING_FROM
-    z = where(large, a, _STIRLING_FROM)
-    by_series = anp.log1p(d / z) + _digamma_rest(z + d) - _digamma_rest(z)
-    y = where(large, 1.0, a)
-    return where(large, by_series, psi(y + d) - psi(y))
-
-
-def _digamma_rest(z: Any) -> Any:
-    """psi(z) - log z (DLMF 5.11.2)."""
-    y = 1.0 / (z * z)
-    return -0.5 / z - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
-
-
-def log_less_digamma(log_y: Any, y: Any, m: Any) -> Any:
-    """log(y) - psi(m) for positive y and m, elementwise; exact also where y is close to a large m."""
-    if type(m) is float and m < _STIRLING_FROM:
-        return log_y - psi(m)
-    t = (y - m) / m
-    close = (m >= _STIRLING_FROM) & (t > -0.5) & (t < 1.0)
-    z = where(close, m, _STIRLING_FROM)
-    return where(close, anp.log1p(where(close, t, 0.0)) - _digamma_rest(z), log_y - psi(m))
-
-
-log_gamma_ratios = primitive(_log_gamma_ratios)
-defvjp(
-    log_gamma_ratios,
-    lambda ans, a, d: unbroadcast_f(a, lambda g: g * digamma_differences(a, d)),
-    lambda ans, a, d: unbroadcast_f(d, lambda g: g * psi(a + d)),
-)
-
-
 @functools.lru_cache(maxsize=256)  # which choices that are made again and again mostly have in common
 def log_beta(a: float, b: float) -> float:
     """log B(a, b) for positive a and b."""
@@ -146,22 +91,15 @@ def log_beta(a: float, b: float) -> float:
     return math.lgamma(b) - log_gamma_ratio(a, b)
 
 
-def log_betas(a: Any, b: Any) -> Any:
-    """log B(a, b), elementwise."""
-    larger, smaller = where(a < b, b, a), where(a < b, a, b)
-    return log_gammas(smaller) - log_gamma_ratios(larger, smaller)
+def log_factorial(k: int) -> float:
+    """log k! for k >= 0."""
+    return math.lgamma(k + 1.0)
 
 
 def log_choose(n: int, k: int) -> float:
     """log of n over k for 0 <= k <= n."""
     k = min(k, n - k)
-    return log_gamma_ratio(n - k + 1.0, k) - math.lgamma(k + 1.0)
-
-
-def log_chooses(n: Any, k: Any) -> Any:
-    """log of n over k for 0 <= k <= n, elementwise."""
-    k = anp.minimum(k, n - k)
-    return log_gamma_ratios(n - k + 1.0, k) - log_gammas(k + 1.0)
+    return log_gamma_ratio(n - k + 1.0, k) - log_factorial(k)
 
 
 def log_half_step(df: float) -> float:
@@ -169,39 +107,15 @@ def log_half_step(df: float) -> float:
     return log_gamma_ratio(0.5 * df, 0.5) if df > _TINY else 0.5 * LOG_PI + math.log(df) - LOG_2
 
 
-def log_half_steps(df: Any) -> Any:
-    """The same, elementwise."""
-    tiny = df <= _TINY
-    usual = log_gamma_ratios(0.5 * where(tiny, 1.0, df), 0.5)
-    return where(tiny, 0.5 * LOG_PI + anp.log(where(tiny, df, 1.0)) - LOG_2, usual)
-
-
-_SQUARED = 1e150
-"""The square of what is no larger than this is finite."""
-
-
 def log1p_square(d: float, scale: float, root: float = 1.0) -> float:
     """log(1 + z^2) with z = d / (scale root), also where z^2 or z itself is beyond all floats."""
-    z = abs(d / scale / root)
-    if z <= _SQUARED:
-        return math.log1p(z * z)
-    if z < math.inf:
-        return 2.0 * math.log(z) + math.log1p(1.0 / (z * z))
+    z = d / scale / root
+    square = z * z
+    if square < math.inf:
+        return math.log1p(square)
+    if -math.inf < z < math.inf:
+        return 2.0 * math.log(abs(z)) + math.log1p(1.0 / square)
     return 2.0 * (math.log(abs(d)) - math.log(scale) - math.log(root))
-
-
-def log1p_squares(d: Any, scale: Any, root: Any = 1.0) -> Any:
-    """The same, elementwise."""
-    far = np.isinf(getval(d) / getval(scale) / getval(root))
-    z = anp.abs(where(far, 0.0, d) / scale / root)
-    large = z > _SQUARED
-    beyond = where(large, z, 1.0)
-    small = where(large, 1.0 / beyond, z)
-    usual = 2.0 * anp.log(beyond) + anp.log1p(small * small)
-    if not np.any(far):
-        return usual
-    logs = anp.log(where(far, anp.abs(d), 1.0)) - anp.log(scale) - anp.log(root)
-    return where(far, 2.0 * logs, usual)
 
 
 def expit(x: float) -> float:
@@ -212,19 +126,9 @@ def expit(x: float) -> float:
     return odds / (1.0 + odds)
 
 
-expits = primitive(lambda x: scipy.special.expit(x))
-"""The same, elementwise."""
-defvjp(expits, lambda ans, x: lambda g: g * ans * expits(-x))
-
-
 def log1p_exp(x: float) -> float:
     """log(1 + exp(x)), also where exp(x) is beyond all floats."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
-
-
-log1p_exps = primitive(lambda x: np.logaddexp(0.0, x))
-"""The same, elementwise."""
-defvjp(log1p_exps, lambda ans, x: lambda g: g * expits(x))
 
 
 _LARGEST_LOG = math.log(sys.float_info.max)
@@ -240,13 +144,6 @@ def log1p_ratio(a: float, b: float) -> float:
     return math.log1p(a / b) if a <= b else math.log(a) - math.log(b) + math.log1p(b / a)
 
 
-def log1p_ratios(a: Any, b: Any) -> Any:
-    """The same, elementwise."""
-    less = a <= b
-    larger, smaller = where(less, b, a), where(less, a, b)
-    return where(less, 0.0, anp.log(larger) - anp.log(smaller)) + anp.log1p(smaller / larger)
-
-
 def log_i0e(kappa: float) -> float:
     """log(I0(kappa)) - kappa for kappa >= 0."""
     if kappa > _BESSEL_FROM:
@@ -254,31 +151,72 @@ def log_i0e(kappa: float) -> float:
     return math.log(scipy.special.i0e(kappa))
 
 
-def _log_i0es(kappa: Any) -> Any:
-    far = kappa > _BESSEL_FROM
-    z = np.where(far, kappa, _BESSEL_FROM)
-    by_series = 0.125 / z - 0.5 * (LOG_2PI + np.log(z))
-    return np.where(far, by_series, np.log(scipy.special.i0e(np.where(far, 0.0, kappa))))[()]
+def bessel_rest(kappa: float) -> float:
+    """I1(kappa) / I0(kappa) - 1: the derivative of `log_i0e`."""
+    if kappa > _RATIO_FROM:
+        y = 1.0 / kappa
+        return -0.5 * y * (1.0 + 0.25 * y * (1.0 + y * (1.0 + 1.5625 * y)))
+    ratio: float = scipy.special.i1e(kappa) / scipy.special.i0e(kappa)
+    return ratio - 1.0
 
 
-def _bessel_rests(x: Any) -> Any:
-    far = x > _RATIO_FROM
-    y = 1.0 / np.where(far, x, _RATIO_FROM)
-    by_series = -0.5 * y * (1.0 + 0.25 * y * (1.0 + y * (1.0 + 1.5625 * y)))
-    return np.where(far, by_series, scipy.special.i1e(x) / scipy.special.i0e(x) - 1.0)[()]
+# --- columns and derivatives of what is not best made from its text ------------------------------------
+
+LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
+_TABLES_TO = 1000
 
 
-def _bessel_curve(x: Any, rest: Any) -> Any:
-    """The derivative of I1(x) / I0(x)."""
-    far, ratio = x > _RATIO_FROM, 1.0 + rest
-    y = 1.0 / where(far, x, _RATIO_FROM)
-    by_series = 0.5 * y * y * (1.0 + 0.5 * y * (1.0 + 1.5 * y))
-    over = where(x == 0.0, 0.5, ratio / where(x == 0.0, 1.0, x))
-    return where(far, by_series, 1.0 - over - ratio * ratio)
+def all_from_0_to(largest: float, x: np.ndarray) -> bool:
+    """Whether all integers x are; as unsigned numbers, negative ones are very large."""
+    return bool(x.view(np.uint64).max() <= largest)
 
 
-log_i0es = primitive(_log_i0es)
-"""`log_i0e`, elementwise."""
-_bessel_rest = primitive(_bessel_rests)  # I1(x) / I0(x) - 1
-defvjp(log_i0es, lambda ans, x: lambda g: g * _bessel_rest(x))
-defvjp(_bessel_rest, lambda ans, x: lambda g: g * _bessel_curve(x, ans))
+def _looked_up(table: np.ndarray, k: Any) -> Any:
+    """The entries of a table at integers, none of which is negative; None where it is too short."""
+    if k.dtype.kind != "i":
+        return None
+    try:
+        return table.take(k)
+    except IndexError:
+        return None
+
+
+@functools.lru_cache(maxsize=64)
+def _log_binomials(n: int) -> np.ndarray:
+    return np.array([log_choose(n, k) for k in range(n + 1)])
+
+
+def _known_binomials(n: Any, k: Any) -> Any:
+    return None if type(n) is np.ndarray or n > _TABLES_TO else _looked_up(_log_binomials(int(n)), k)
+
+
+def _bessel_curve(kappa: float) -> float:
+    """The derivative of `bessel_rest`."""
+    if kappa > _RATIO_FROM:
+        y = 1.0 / kappa
+        return 0.5 * y * y * (1.0 + 0.5 * y * (1.0 + 1.5 * y))
+    ratio: float = scipy.special.i1e(kappa) / scipy.special.i0e(kappa)
+    return 1.0 - (ratio / kappa if kappa > 0.0 else 0.5) - ratio * ratio
+
+
+def _expit_slope(x: float) -> float:
+    return expit(x) * expit(-x)
+
+
+COLUMN_FUNCTIONS: dict[Callable[..., float], Callable[..., Any]] = {
+    log_factorial: lambda k: _looked_up(LOG_FACTORIALS, k),
+    log_choose: _known_binomials,
+    expit: scipy.special.expit,
+    log1p_exp: lambda x: np.logaddexp(0.0, x),
+    exponential: np.exp,
+}
+"""Functions of columns, where they are faster than what is made of the text; None where they can't tell."""
+
+SLOPES: dict[Callable[..., float], Callable[..., float]] = {
+    log1p_exp: expit,
+    expit: _expit_slope,
+    exponential: exponential,
+    log_i0e: bessel_rest,
+    bessel_rest: _bessel_curve,
+}
+"""The derivatives of functions of one number, where those of their texts lose digits."""

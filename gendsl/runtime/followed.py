@@ -11,8 +11,8 @@ import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
-from gendsl.distributions.columns import VECTORS, total_columns
-from gendsl.distributions.partials import PARTIALS
+from gendsl.distributions.columns import MADE, VECTORS, total_columns
+from gendsl.distributions.made import partials
 from gendsl.runtime.differentiable import holds_box, special_functions
 from gendsl.runtime.lowering import vector_rows, vectors
 from gendsl.runtime.lowering.ir import ColumnSite
@@ -309,13 +309,11 @@ def score_plate(
         if score is None or not np.isfinite(score):
             raise NotColumnsError
         if any(map(isbox, arguments)):
-            partials = PARTIALS[family](*plain)
-            if partials is None:
+            if family not in MADE:
                 raise NotColumnsError
-            for argument, partial in zip(arguments, partials[1:], strict=True):
-                if isbox(argument):
-                    found = partial() if callable(partial) else partial
-                    seeds.append((argument, np.broadcast_to(found, size)))
+            boxed = [i for i, argument in enumerate(arguments) if isbox(argument)]
+            for i, partial in zip(boxed, partials(family, plain, boxed)[1:], strict=True):
+                seeds.append((arguments[i], np.broadcast_to(partial, size)))
         total += score
     for box, partial in seeds:
         tape.seed(box, partial)

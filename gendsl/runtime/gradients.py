@@ -14,9 +14,9 @@ from autograd.tracer import Box, getval, isbox
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.distributions import Distribution
-from gendsl.distributions.columns import COLUMN_DTYPES
+from gendsl.distributions.columns import COLUMN_DTYPES, MADE
 from gendsl.distributions.compound import iid
-from gendsl.distributions.partials import PARTIALS
+from gendsl.distributions.made import UNDECIDED, partials
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
 from gendsl.runtime.differentiable import WITHOUT_GRADIENT, Differentiable, tells_of_box
@@ -102,14 +102,13 @@ class Differentiate(Execution):
         """The score of a choice, which goes onto the tape."""
         law = getattr(distribution, "dist", distribution) if type(distribution) is iid else distribution
         family = type(law)
-        partials = PARTIALS.get(family)
-        if partials is not None:
+        if family in MADE:
             arguments = [value, *[getattr(law, name) for name in family.parameters]]
             boxed = [i for i, argument in enumerate(arguments) if isinstance(argument, Box)]
             if not boxed:
                 return float(distribution.logpdf(value))
             plain = [a._value if isinstance(a, Box) else a for a in arguments]
-            score = self._partial(distribution, partials, arguments, plain, boxed)
+            score = self._partial(distribution, family, arguments, plain, boxed)
             if score is not None:
                 return score
         owner = distribution.thing if isinstance(distribution, Duck) else distribution
@@ -118,22 +117,22 @@ class Differentiate(Execution):
             self.tape.add(term)
         return float(getval(term))
 
-
     def _partial(
-        self, distribution: Any, partials: Any, arguments: list[Any], plain: list[Any], boxed: list[int]
+        self, distribution: Any, family: Any, arguments: list[Any], plain: list[Any], boxed: list[int]
     ) -> float | None:
         """The score of a choice, put onto the tape by its partial derivatives; None where that can't be."""
         shape = () if type(plain[0]) is float else np.shape(plain[0])
         if shape != ((distribution.n,) if type(distribution) is iid else ()):
             return None
-        found = partials(*plain)
-        if found is None:
+        try:
+            with np.errstate(all="ignore"):
+                value, *slopes = partials(family, plain, boxed)
+        except UNDECIDED:
             return None
-        score = float(np.broadcast_to(found[0], shape).sum() if shape else found[0])
+        score = float(np.broadcast_to(value, shape).sum() if shape else value)
         if not math.isfinite(score):
             return None
-        for i in boxed:
-            partial = found[i + 1]() if callable(found[i + 1]) else found[i + 1]
+        for i, partial in zip(boxed, slopes, strict=True):
             self.tape.seed(arguments[i], np.broadcast_to(partial, shape) if shape else partial)
         return score
 

@@ -492,9 +492,10 @@ def test_far_out_and_on_the_edge(family, x, parameters, copies):
     np.testing.assert_allclose(total, sum(expected), rtol=1e-13)
 
 
-def test_scores_that_are_not_sure():
-    assert score_columns(beta, np.array([1.0, 0.5]), (1e308, 1e308)) is None
-    assert total_columns(beta, np.array([1.0, 0.5]), (1e308, 1e308)) is None
+def test_scores_that_are_no_numbers_are_those_of_the_points():
+    assert [beta(1e308, 1e308).logpdf(x) for x in (1.0, 0.5)] == [-INF, -INF]
+    assert score_columns(beta, np.array([1.0, 0.5]), (1e308, 1e308)).tolist() == [-INF, -INF]
+    assert total_columns(beta, np.array([1.0, 0.5]), (1e308, 1e308)) == -INF
 
 
 def test_infinite_densities_do_not_make_up_for_impossible_values():

@@ -626,7 +626,7 @@ class Pieces(Distribution):
         return rng.standard_normal()
 
     def logpdf(self, x):
-        return -float(x) ** 2
+        return -(float(x) ** 2)
 
 
 def test_arrays_in_a_list_of_parameters_are_compared():
