@@ -113,9 +113,10 @@ def partials(family: Any, arguments: Sequence[Any], wanted: Sequence[int]) -> tu
         ArithmeticError, ValueError: an intermediate result is no float.
     """
     made = density_of(family).partials(tuple(wanted))
-    x, *parameters = [a.item() if isinstance(a, np.generic) else a for a in arguments]
-    found: tuple[Any, ...]
-    found = made(x, *[p.astype(float, copy=False) if isinstance(p, np.ndarray) else p for p in parameters])
+    x, *parameters = arguments
+    found: tuple[Any, ...] = made(
+        x, *[p if type(p) is not np.ndarray else p.astype(float, copy=False) for p in parameters]
+    )
     return found
 
 

@@ -122,8 +122,16 @@ class Made:
             self._functions[columns] = _Writer(columns, self.whole).written(
                 self.names, self.roots, self.valid
             )
-        found = self._functions[types] = self._functions[columns]
+        found = self._functions[columns]
+        if any(issubclass(type_, np.generic) for type_ in types):
+            found = functools.partial(_of_plain_numbers, found)
+        self._functions[types] = found
         return found
+
+
+def _of_plain_numbers(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives of arguments, those that are NumPy's numbers as Python's."""
+    return function(*[a.item() if isinstance(a, np.generic) else a for a in args])
 
 
 class _Writer:

@@ -125,7 +125,10 @@ class Differentiate(Execution):
         if shape != ((distribution.n,) if type(distribution) is iid else ()):
             return None
         try:
-            with np.errstate(all="ignore"):
+            if shape:
+                with np.errstate(all="ignore"):
+                    value, *slopes = partials(family, plain, boxed)
+            else:  # functions of math, which warn of nothing
                 value, *slopes = partials(family, plain, boxed)
         except UNDECIDED:
             return None
