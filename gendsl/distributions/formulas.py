@@ -39,7 +39,7 @@ def _node(op: str, *args: Node, value: Any = None, key: Any = None) -> Node:
     where = op, args, value if key is None else key
     found = _NODES.get(where)
     if found is None:
-        found = _NODES[where] = Node(op, args, value)
+        found = _NODES.setdefault(where, Node(op, args, value))  # another thread may have made it meanwhile
     return found
 
 

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -203,3 +205,17 @@ def test_what_is_no_formula_is_refused():
 
     with pytest.raises(UnreadableError, match="looping"):
         formula_of(looping, [formulas.variable("x")])
+
+
+def test_threads_make_the_same_nodes(monkeypatch):
+    """Equal nodes are one object, whichever thread came first: here each waits for the other in between."""
+    both, made = threading.Barrier(2, timeout=30), formulas.Node
+
+    def waiting(*args):
+        both.wait()
+        return made(*args)
+
+    monkeypatch.setattr(formulas, "Node", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(formulas.variable, ["of_two_threads"] * 2)
+    assert first is second
