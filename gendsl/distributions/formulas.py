@@ -96,9 +96,9 @@ def minus(a: Node, b: Node) -> Node:
 
 
 def negative(a: Node) -> Node:
-    """-a"""
+    """-a; of 0 it is 0, so that what is nothing stays nothing, whatever it is divided by."""
     if _is_number(a):
-        return constant(-a.value)
+        return constant(-a.value) if a.value else ZERO
     return a.args[0] if a.op == "neg" else _node("sub", *a.args[::-1]) if a.op == "sub" else _node("neg", a)
 
 

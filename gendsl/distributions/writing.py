@@ -173,7 +173,8 @@ class _Writer:
         """Whether its values may be integers, or truth values."""
         if node.op in ("variable", "constant"):
             return self.whole if node.op == "variable" else type(node.value) is not float
-        return node.op in _TESTS or (node.op in _OF_INTEGERS and all(map(self.is_whole, node.args)))
+        may_be = node.op in _OF_INTEGERS or (node.op == "call" and not self.is_column(node))
+        return node.op in _TESTS or (may_be and all(map(self.is_whole, node.args)))
 
     def lowered(self, roots: Iterable[Node]) -> list[Node]:
         """The same with the texts of what is called with columns, and without tests of both kinds in one."""
