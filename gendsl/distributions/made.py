@@ -61,9 +61,8 @@ class Density:
         self.variables = [variable(name) for name in self.names]
         x, *parameters = self.variables
         self.root = formula_of(family.at, [x], dict(zip(family.parameters, parameters, strict=True)))
+        self.family = family
         self.whole = family.number is not float
-        valid = _tests(family, dict(zip(family.parameters, parameters, strict=True)))
-        self.value = Made(self.names, [self.root], whole=self.whole, valid=valid)
         self._partials: dict[tuple[int, ...], Made] = {}
         inside = apply("and", apply("lt", constant(-np.inf), x), apply("lt", x, constant(np.inf)))
         root = self.root
@@ -74,6 +73,12 @@ class Density:
         elif family.number is int:
             inside = apply("and", inside, apply("eq", x, apply("floor", x)))
         self.elementwise = _traced(self.names, when(inside, root, constant(-np.inf)), nan=-np.inf)
+
+    @functools.cached_property
+    def value(self) -> Made:
+        """The log density where what the constructor checks holds; a family of gendsl's own."""
+        valid = _tests(self.family, dict(zip(self.names, self.variables, strict=True)))
+        return Made(self.names, [self.root], whole=self.whole, valid=valid)
 
     def partials(self, wanted: tuple[int, ...]) -> Made:
         """The log density and its derivatives in some of the arguments."""

@@ -5,10 +5,12 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import autograd
 import numpy as np
 import pytest
 from scipy import stats
 
+from gendsl import distributions as families
 from gendsl.distributions import formulas, writing
 from gendsl.distributions.columns import MADE, score_columns, total_columns
 from gendsl.distributions.made import Density, density_of, partials, scores
@@ -219,3 +221,21 @@ def test_threads_make_the_same_nodes(monkeypatch):
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(formulas.variable, ["of_two_threads"] * 2)
     assert first is second
+
+
+def checked_by_the_user(family, name, value):
+    return float(value)
+
+
+class centred(families.normal):
+    """A family that is derived from one of gendsl's, with a constructor of its own."""
+
+    def __init__(self, mean):
+        self.mean, self.sd = checked_by_the_user("centred", "mean", mean), 2.0
+
+
+def test_a_family_that_is_derived_has_a_constructor_of_its_own():
+    x = np.array([0.3, -1.2])
+    np.testing.assert_allclose(centred(1.0).logpdf(x), stats.norm(1.0, 2.0).logpdf(x), rtol=1e-13)
+    slope = autograd.elementwise_grad(centred(1.0).logpdf)(x)
+    np.testing.assert_allclose(slope, (1.0 - x) / 4.0, rtol=1e-13)
