@@ -85,7 +85,10 @@ class _Reader:
         self.own = own
 
     def unreadable(self, node: ast.AST) -> UnreadableError:
-        return UnreadableError(f"{self.function.__qualname__}: {ast.unparse(node)} is not read as a formula")
+        return UnreadableError(
+            f"{self.function.__qualname__}: {ast.unparse(node)} is not read as a formula; write it by math, "
+            "or define elementwise(x, *parameters) by autograd.numpy, too"
+        )
 
     def block(self, statements: Sequence[ast.stmt], values: dict[str, Node]) -> Node:
         for i, statement in enumerate(statements):

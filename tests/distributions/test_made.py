@@ -239,3 +239,16 @@ def test_a_family_that_is_derived_has_a_constructor_of_its_own():
     np.testing.assert_allclose(centred(1.0).logpdf(x), stats.norm(1.0, 2.0).logpdf(x), rtol=1e-13)
     slope = autograd.elementwise_grad(centred(1.0).logpdf)(x)
     np.testing.assert_allclose(slope, (1.0 - x) / 4.0, rtol=1e-13)
+
+
+class rounded(families.normal):
+    """A family whose log density is no formula."""
+
+    def at(self, x):
+        return super().at(round(x, 1))
+
+
+def test_a_density_that_is_no_formula_says_what_to_do():
+    assert rounded(0.0, 1.0).logpdf(0.52) == stats.norm.logpdf(0.5)
+    with pytest.raises(UnreadableError, match=r"rounded.at: .* define elementwise"):
+        rounded(0.0, 1.0).logpdf(np.array([0.52, 1.0]))
