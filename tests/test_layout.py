@@ -113,6 +113,30 @@ def test_an_import_against_the_order_is_found(tmp_path, statement):
     assert found.startswith(f"{Path('choices', 'planted.py')}:2 imports gendsl")
 
 
+FORMS_OF_PROPOSALS = {"Edit", "Image", "LocalDensity", "LocalRedraw", "Scored", "Step", "Updated"}
+"""What the runtimes make of a proposed trace; kernels get a `Proposal` of each."""
+
+
+def forms_of_proposals(path):
+    """The names of forms of proposals that a file imports, with the lines; the compiler has others."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ImportFrom) and not node.module.startswith("gendsl.compiler"):
+            names = FORMS_OF_PROPOSALS.intersection(alias.name for alias in node.names)
+            yield from (f"{path.name}:{node.lineno} imports {name}" for name in sorted(names))
+
+
+def test_kernels_do_not_tell_the_forms_of_proposals_apart():
+    found = {path.name: list(forms_of_proposals(path)) for path in (PACKAGE / "inference").rglob("*.py")}
+    assert found.pop("proposal.py") != []
+    assert [wrong for several in found.values() for wrong in several] == []
+
+
+def test_a_kernel_that_imports_a_form_of_proposals_is_found(tmp_path):
+    module = tmp_path / "planted.py"
+    module.write_text("from gendsl.runtime.trace import Edit, ReferenceTrace\n")
+    assert list(forms_of_proposals(module)) == ["planted.py:1 imports Edit"]
+
+
 def test_modules_are_short_or_say_why():
     """Past 500 lines a module's docstring gives the reason."""
     for path in MODULES:

@@ -47,7 +47,7 @@ class Involution:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposing:
     """A move that proposes new values of the model's choices, at the addresses at which a program draws them.
 
     Attributes:
@@ -341,7 +341,7 @@ class Transition:
     args: tuple[tuple[Any, ...], ...] = ()
 
 
-Move = Involution | Proposal | Resampling | Walk
+Move = Involution | Proposing | Resampling | Walk
 """What a simple kernel does in a step."""
 Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked | Transition
 """What a kernel does in a step."""
@@ -349,7 +349,7 @@ Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked | Tran
 
 def given_trace(one: Move) -> tuple[None, ...]:
     """What stands for the trace that an auxiliary program is given."""
-    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
+    return () if isinstance(one, Proposing) and not one.sees_trace else (None,)
 
 
 def are_alike(one: Step, other: Step) -> bool:

@@ -17,6 +17,7 @@ from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError
 from gendsl.inference import lines
 from gendsl.inference.lines import Line
+from gendsl.inference.proposal import propose_values
 from gendsl.inference.scan import check_same_choices, new_choice, shown
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace
@@ -52,7 +53,7 @@ class Block:
         while pending:
             chosen, unknown = pending.pop()
             try:
-                edit = trace.edit({**unknown, **chosen}, stop_at_zero=True)
+                proposal = propose_values(trace, {**unknown, **chosen})
             except ZeroProbability as signal:
                 path = signal.path
                 if path not in unknown:
@@ -77,14 +78,15 @@ class Block:
                     fix="the logpdf of a distribution must return -inf outside its support; an array that "
                     "only some values of the block make can't be part of it, its entries as choices can",
                 ) from error
+            records = proposal.trace().records
             for path in unknown:
-                if path in edit.trace.records:
-                    raise _takes_anything(edit.trace.records[path][0], path)
-            for gone in edit.removed:
+                if path in records:
+                    raise _takes_anything(records[path][0], path)
+            for gone in proposal.removed:
                 if gone not in selection:
-                    check_same_choices(trace, edit, _cause(chosen, paths), "gibbs")
-            states.append({path: value for path, value in chosen.items() if path in edit.trace.records})
-            log_weights.append(edit.log_weight)
+                    check_same_choices(trace, proposal, _cause(chosen, paths), "gibbs")
+            states.append({path: value for path, value in chosen.items() if path in records})
+            log_weights.append(proposal.log_weight)
         return log_weights
 
     def move(self, place: int) -> None:
@@ -92,7 +94,7 @@ class Block:
         values, records = self.states[place], self.trace.records
         same = values.keys() == set(self.paths)
         if not (same and all(lines.same(value, records[path][1]) for path, value in values.items())):
-            self.trace = self.trace.edit(values).trace
+            self.trace = propose_values(self.trace, values).trace()
 
 
 def values(line: Line) -> Sequence[Any]:

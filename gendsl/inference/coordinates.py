@@ -31,6 +31,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
 from gendsl.inference.continuous import paths_of
+from gendsl.inference.proposal import Proposal, propose_trace, propose_values
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
@@ -284,20 +285,18 @@ class Coordinates:
         Raises:
             OutsideError: it has zero density, other choices, or values at which a chart ends.
         """
-        trace = self._edited(values)
-        records = trace.records
-        for path in self.paths:
-            distribution, value, _ = records[path]
-            with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            trace = self._edited(values)
+            records = trace.records
+            for path in self.paths:
+                distribution, value, _ = records[path]
                 if not _has_point(distribution.support, value):
                     raise OutsideError(f"{format_address(path)} is rounded to the border of its support")
         return trace
 
     def _edited(self, values: dict[Path, Any]) -> ReferenceTrace:
-        trace = self.trace
         try:
-            with np.errstate(all="ignore"):
-                edit = trace.edit(values, stop_at_zero=True)
+            proposal = propose_values(self.trace, values)
         except ZeroProbability as signal:
             raise OutsideError(signal.reason) from None
         except MissingChoiceError as error:
@@ -306,16 +305,16 @@ class Coordinates:
             if isinstance(error, GenDSLError) and not isinstance(error, (ParameterError, NaNError)):
                 raise
             raise OutsideError(f"{type(error).__name__}: {error}") from None
-        if edit.removed:
+        if proposal.removed:
             raise OutsideError("the program makes fewer choices there")
-        if not isfinite(edit.trace.log_prob):
+        if not isfinite(proposal.trace().log_prob):
             raise OutsideError("the log density is not finite")
-        for path, (_, distribution) in edit.remeasured.items():
-            check_kept_choice(trace, path, distribution, "a move in unconstrained coordinates")
-        return edit.trace
+        for path, (_, distribution) in proposal.remeasured.items():
+            check_kept_choice(self.trace, path, distribution, "a move in unconstrained coordinates")
+        return proposal.trace()
 
-    def move(self, position: Vector) -> tuple[ReferenceTrace, float]:
-        """The trace at a position, and log pi there minus log pi at the trace's own, without a gradient.
+    def propose(self, position: Vector) -> Proposal:
+        """The trace at a position, with the weight log pi there minus log pi at the trace's own.
 
         It costs what the selected choices influence, unless a chart depends on one of them.
 
@@ -324,14 +323,16 @@ class Coordinates:
         """
         if len(self.paths) > 1:
             try:
-                return self._moved(position)
+                return self._proposed(position)
             except Exception:
                 pass  # where a chart moves, the values weren't those of the position: look again
             run = self._placed(position)
-            trace = self.trace_at(run.values)
-            log_abs_det = run.log_abs_det
-            return trace, trace.log_prob - self.trace.log_prob + log_abs_det - self._log_abs_det()
-        return self._moved(position)
+            return self._weighed(self.trace_at(run.values), run.log_abs_det)
+        return self._proposed(position)
+
+    def _weighed(self, trace: ReferenceTrace, log_abs_det: float) -> Proposal:
+        """A trace with its weight, given the log determinants of the charts there."""
+        return propose_trace(trace, trace.log_prob - self.trace.log_prob + log_abs_det - self._log_abs_det())
 
     def _log_abs_det(self) -> float:
         if not self.jacobian:
@@ -341,28 +342,27 @@ class Coordinates:
             total += float(support.log_abs_det(self.position[_as_slice(self.where[path])]))
         return total
 
-    def _moved(self, position: Vector) -> tuple[ReferenceTrace, float]:
-        """`move` with the charts that the trace has.
+    def _proposed(self, position: Vector) -> Proposal:
+        """`propose` with the charts that the trace has.
 
         Raises:
             _MovingCharts: the choices have other charts at the position.
         """
         values = {}
-        difference = 0.0
+        log_abs_det = 0.0
         with np.errstate(all="ignore"):
             for path, support in self.supports.items():
-                where = _as_slice(self.where[path])
-                u = position[where]
+                u = position[_as_slice(self.where[path])]
                 values[path] = _plain(support.constrain(u))
                 if self.jacobian:
-                    difference += float(support.log_abs_det(u))
+                    log_abs_det += float(support.log_abs_det(u))
         trace = self.trace_at(values)
         for path, support in self.supports.items():
             if trace.records[path][0].support != support:
                 if len(self.paths) == 1:
                     raise OutsideError(f"the support of {format_address(path)} is another there")
                 raise _MovingCharts
-        return trace, trace.log_prob - self.trace.log_prob + difference - self._log_abs_det()
+        return self._weighed(trace, log_abs_det)
 
 
 def _is_flat(support: Support) -> bool:

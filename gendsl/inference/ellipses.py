@@ -20,9 +20,10 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution, iid, mvnormal, normal, product
 from gendsl.distributions.arithmetic import affine
 from gendsl.errors import KernelError, NaNError
-from gendsl.inference.scan import edited, shown
+from gendsl.inference.proposal import Proposal
+from gendsl.inference.scan import shown, with_values
 from gendsl.runtime.records import Record
-from gendsl.runtime.trace import Edit, ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace
 
 
 class Ellipse:
@@ -44,14 +45,14 @@ class Ellipse:
             (mean, record[1] - mean, record[0].sample(rng) - mean)
             for mean, record in zip(means, self._records, strict=True)
         ]
-        self._last: Edit | None = None
+        self._last: Proposal | None = None
 
     def weight(self, angle: float) -> float:
         """log L(f') - log L(f), with L the density but for that of these choices; -inf where it is zero."""
         c, s = math.cos(angle), math.sin(angle)
         points = zip(self.paths, self._points, strict=True)
         values = {path: mean + now * c + other * s for path, (mean, now, other) in points}
-        self._last = edited(self.trace, values, self.maker)
+        self._last = with_values(self.trace, values, self.maker)
         if self._last is None:
             return -math.inf
         return rest_weight(self.trace, self._last, self.paths, self._records)
@@ -59,7 +60,7 @@ class Ellipse:
     def move(self) -> None:
         """Let the choices be where the density was found last."""
         assert self._last is not None
-        self.trace = self._last.trace
+        self.trace = self._last.trace()
 
 
 def log_weight(ellipse: Ellipse, angle: float) -> float:
@@ -79,15 +80,17 @@ def move(ellipse: Ellipse) -> None:
     ellipse.move()
 
 
-def rest_weight(trace: ReferenceTrace, edit: Edit, paths: Sequence[Path], records: list[Record]) -> float:
+def rest_weight(
+    trace: ReferenceTrace, proposal: Proposal, paths: Sequence[Path], records: list[Record]
+) -> float:
     """log L(f') - log L(f): the change in log density but for that of the prior of f.
 
     Raises:
         KernelError: the prior itself has changed.
         NaNError: L is infinite.
     """
-    after = edit.trace.records
-    weight = edit.log_weight
+    after = proposal.trace().records
+    weight = proposal.log_weight
     for path, (distribution, _, score) in zip(paths, records, strict=True):
         found, _, new_score = after[path]
         if found is not distribution and found != distribution:
@@ -103,7 +106,7 @@ def rest_weight(trace: ReferenceTrace, edit: Edit, paths: Sequence[Path], record
         weight -= new_score - score
     if weight != weight or weight == math.inf:
         raise NaNError(
-            f"the log density went from {trace.log_prob} to {edit.trace.log_prob}",
+            f"the log density went from {trace.log_prob} to {proposal.trace().log_prob}",
             fix="look for a choice on the boundary of its support, where its density is infinite",
         )
     return weight

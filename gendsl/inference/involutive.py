@@ -17,25 +17,17 @@ from gendsl.compiler.moves import Involution
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, Told, accept
+from gendsl.inference.proposal import Proposal, propose_image
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.runtime.verify import compare_with_reference, is_due
-from gendsl.transforms.apply import Image, check_move, image
-from gendsl.transforms.checks import check_departure, check_round_trip
+from gendsl.transforms.apply import check_move
+from gendsl.transforms.checks import check_departure
 from gendsl.transforms.language import Transform, TransformPair, directions
-from gendsl.transforms.moves import Scored, trace_of
-from gendsl.transforms.planned import (
-    Step,
-    check_plan,
-    comes_back,
-    comes_back_from_zero,
-    learn_way_back,
-    planned_image,
-)
+from gendsl.transforms.planned import comes_back_from_zero
 
 Check = bool | Literal["reject"]
 
@@ -122,16 +114,13 @@ def _step(
         f, inverse = directions(f)[rng.random() >= 0.5]
     try:
         try:
-            there = _proposal(f, trace, q, q_args, aux, bool(check) and f is inverse)
+            proposal = propose_image(f, inverse, (trace, q, q_args, aux), bool(check))
         except ZeroProbability as signal:
             if check and not comes_back_from_zero(f, inverse, trace, q, q_args, aux):
                 check_departure(f, inverse, trace, q, q_args, aux, signal)
             accept(-np.inf, rng)
-            reason = signal.reason
-            return trace, InvolutiveInfo(False, -np.inf, reason=reason)
-        if check:
-            there = _checked(f, inverse, trace, q, q_args, aux, there)
-        ratio, log_aux = _log_ratio(f, there, aux)
+            return trace, InvolutiveInfo(False, -np.inf, reason=signal.reason)
+        ratio, log_aux = _log_ratio(f, proposal, aux)
     except _REJECTED as error:
         if check != "reject":
             raise
@@ -140,88 +129,20 @@ def _step(
         reason = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)
     accepted = accept(ratio, rng)
-    info = InvolutiveInfo(accepted, ratio, there.log_weight, log_aux, there.log_abs_det)
-    if not isinstance(there, Image):
-        there.planned.line.moves.note(accepted)
-    if not accepted:
-        return trace, info
-    if not isinstance(there, Scored):
-        return there.trace, info
-    new = trace_of(f, trace, there)
-    if check and is_due(new):
-        compare_with_reference(new)
-    return new, info
+    if proposal.note is not None:
+        proposal.note(accepted)
+    info = InvolutiveInfo(accepted, ratio, proposal.log_weight, log_aux, proposal.log_abs_det)
+    return proposal.trace() if accepted else trace, info
 
 
-def _proposal(
-    f: Transform,
-    trace: Any,
-    q: GenFunction | None,
-    q_args: tuple[Any, ...],
-    aux: ReferenceTrace | None,
-    check: bool,
-) -> Image | Step | Scored:
-    """f(trace, aux), by a plan where there is one."""
-    if f.plans.off:
-        return image(f, trace, q, q_args, aux)
-    found = planned_image(f, trace, q, q_args, aux, may_wait=True, check=check)
-    if type(found) is not bool and not f.plans.is_due():
-        if type(found) is Step and found.planned.line.moves.is_wanted():
-            f.plans.learn_move(f, trace, q, q_args, aux, found)
-        return found
-    there = image(f, trace, q, q_args, aux)
-    if type(found) is not bool:
-        check_plan(f, found, there, trace, q)
-    elif found:
-        f.plans.learn(f, trace, aux, there)
-    return there
-
-
-def _checked(
-    f: Transform,
-    inverse: Transform,
-    trace: Any,
-    q: GenFunction | None,
-    q_args: tuple[Any, ...],
-    aux: ReferenceTrace | None,
-    there: Image | Step | Scored,
-) -> Image | Step | Scored:
-    """`there` = f(trace, aux), if `inverse` takes it back; raises if not."""
-    waits = isinstance(there, Scored)
-    due = f.plans.is_run() if isinstance(there, Scored) else is_due(there.trace)
-    if not isinstance(there, Image):
-        if isinstance(there, Scored) and there.came_back and not due:
-            return there
-        back = False if due else comes_back(inverse, trace, aux, there)
-        if back:
-            if isinstance(there, Scored) and f is inverse and there.planned.line.moves.wants_way_back():
-                learn_way_back(f, trace, q, q_args, aux, there.move)
-            return there
-        by_plan = there
-        there = image(f, trace, q, q_args, aux)
-        check_plan(f, by_plan, there, trace, q)
-        check_round_trip(f, inverse, trace, aux, q_args, there)
-        if back is None:  # now it is known that there is a way back
-            returned = image(inverse, there.trace, q, q_args, there.aux)
-            inverse.plans.learn(inverse, there.trace, there.aux, returned)
-    else:
-        check_round_trip(f, inverse, trace, aux, q_args, there)
-    if is_due(there.trace) if waits else due:
-        compare_with_reference(there.trace)
-    return there
-
-
-def _log_ratio(f: Transform, there: Image | Step | Scored, aux: ReferenceTrace | None) -> tuple[float, float]:
+def _log_ratio(f: Transform, proposal: Proposal, aux: ReferenceTrace | None) -> tuple[float, float]:
     """The log acceptance ratio, and the auxiliary part of it."""
-    log_aux = 0.0
-    if aux is not None:
-        after = there.log_aux if isinstance(there, Scored) else there.aux.log_prob  # type: ignore[union-attr]
-        log_aux = after - aux.log_prob
-    ratio = there.log_weight + log_aux + there.log_abs_det
+    log_aux = 0.0 if aux is None else proposal.log_aux - aux.log_prob
+    ratio = proposal.log_weight + log_aux + proposal.log_abs_det
     if ratio != ratio or ratio == np.inf:
         raise MoveNaNError(
-            f"the log acceptance ratio of transform {f.name} is {ratio}: model {there.log_weight}, auxiliary "
-            f"{log_aux}, Jacobian {there.log_abs_det}",
+            f"the log acceptance ratio of transform {f.name} is {ratio}: model {proposal.log_weight}, "
+            f"auxiliary {log_aux}, Jacobian {proposal.log_abs_det}",
             location=f.location,
             fix="a density is infinite: look for a choice on the boundary of its support",
         )

@@ -15,7 +15,6 @@ from gendsl.errors import KernelError, Location, caller_location, is_users_file,
 from gendsl.inference.compiled import by_hand
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
-from gendsl.runtime.compiled import CompiledTrace
 from gendsl.transforms.language import Transform
 
 KernelFunction = Callable[[Any, np.random.Generator], tuple[Any, Any]]
@@ -116,7 +115,7 @@ class Kernel:
 
     def __call__(self, trace: Trace, rng: Rng = None) -> tuple[Any, Any]:
         """One step: the next trace, and what happened."""
-        if type(trace) is not CompiledTrace and not isinstance(trace, Trace):  # the second takes longer
+        if type(trace) not in by_hand.TRACES and not isinstance(trace, Trace):  # the second takes longer
             raise KernelError(
                 f"kernel {self.name} was called with {trace!r}, which is no trace",
                 fix="start from model.generate(args, observations).trace",

@@ -14,10 +14,10 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.distributions import Distribution
-from gendsl.errors import KernelError, MissingChoiceError, NaNError
-from gendsl.inference.scan import check_same_choices, edited, new_choice
-from gendsl.runtime.impossible import ZeroProbability
-from gendsl.runtime.trace import Edit, ReferenceTrace
+from gendsl.errors import KernelError, NaNError
+from gendsl.inference.proposal import Proposal, propose_values
+from gendsl.inference.scan import with_values
+from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 
 
@@ -42,52 +42,32 @@ class Line:
     def start(self) -> None:
         """Find densities from the trace as it is now."""
         self._local = self.trace.local_density(self.path)
-        self._tried: list[tuple[Any, ReferenceTrace | None]] = []
+        self._tried: list[tuple[Any, Proposal]] = []
 
     def weight(self, value: Any) -> float:
         """The log density at a value, less that of the trace."""
         self.last = value
         found = None if self._local is None else self._local(value)
         if found is not None:
-            self._tried.append((value, None))
             return found
-        edit = self._edited(value)
-        if edit is None:
+        proposal = with_values(self.trace, {self.path: value}, self.maker, self.undefined_is_zero)
+        if proposal is None:
             return -inf
-        self._tried.append((value, edit.trace))
-        return float(edit.log_weight)
-
-    def _edited(self, value: Any) -> Edit | None:
-        if self.undefined_is_zero:
-            return edited(self.trace, {self.path: value}, self.maker)
-        try:
-            edit = self.trace.edit({self.path: value}, stop_at_zero=True)
-        except ZeroProbability:
-            return None
-        except MissingChoiceError as error:
-            raise new_choice(self.path, error, self.maker) from None
-        if edit.removed or edit.remeasured:
-            check_same_choices(self.trace, edit, self.path, self.maker)
-        return edit
+        self._tried.append((value, proposal))
+        return float(proposal.log_weight)
 
     def weights(self, values: Sequence[Any]) -> list[float]:
         """`weight` at several values, 0 at that which the choice has."""
         found = None if self._local is None else self._local.at_all(values)
         if found is not None:
-            self._tried = [(value, None) for value in values]
             return found
         now = current(self)
         return [0.0 if same(value, now) else self.weight(value) for value in values]
 
     def move(self, value: Any) -> None:
         """Let the choice have a value at which the density was found."""
-        found = next((trace for tried, trace in reversed(self._tried) if tried is value), None)
-        if found is not None:
-            self.trace = found
-        elif self._local is not None:
-            self.trace = self._local.edited(value)
-        else:
-            self.trace = self.trace.edit({self.path: value}, stop_at_zero=True).trace
+        found = next((proposal for tried, proposal in reversed(self._tried) if tried is value), None)
+        self.trace = (found or propose_values(self.trace, {self.path: value})).trace()
 
 
 def same(one: Any, other: Any) -> bool:

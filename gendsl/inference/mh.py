@@ -11,8 +11,7 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
-from gendsl.compiler.moves import Proposal as ProposalMove
-from gendsl.compiler.moves import Resampling, Wanted
+from gendsl.compiler.moves import Proposing, Resampling, Wanted
 from gendsl.distributions import Distribution
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
@@ -25,19 +24,12 @@ from gendsl.errors import (
 )
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, Told, accept
+from gendsl.inference.proposal import Proposal, propose_redraw, propose_redraws, propose_values
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.impossible import ZeroProbability
-from gendsl.runtime.local import LocalRedraw
-from gendsl.runtime.records import Record
-from gendsl.runtime.trace import (
-    Edit,
-    ReferenceTrace,
-    check_kept_choice,
-    check_start,
-    definition,
-)
+from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, check_start, definition
 from gendsl.selection import Selection
 from gendsl.transforms.extending import check_proposed_measures
 
@@ -65,9 +57,6 @@ class MHInfo:
     log_aux_ratio: float = 0.0
 
 
-Proposal = Edit | LocalRedraw
-"""An edit that is proposed; its trace may not have been made yet."""
-
 Decide = Callable[..., tuple[ReferenceTrace, MHInfo]]
 """What accepts or rejects, with the arguments of `decide`."""
 
@@ -77,13 +66,13 @@ def decide(
 ) -> tuple[ReferenceTrace, MHInfo]:
     """Accept a proposal with its log acceptance ratio, or stay; `aux` is what of it is no model density."""
     if ratio != ratio or ratio == inf:
-        proposed = proposal.trace.log_prob
+        proposed = proposal.trace().log_prob
         raise NaNError(
             f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed}",
             fix="start from a trace of positive, finite density",
         )
     if accept(ratio, rng):
-        return proposal.trace, MHInfo(True, ratio, None, aux)
+        return proposal.trace(), MHInfo(True, ratio, None, aux)
     return trace, MHInfo(False, ratio, None, aux)
 
 
@@ -148,7 +137,7 @@ def mh_deciding(
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
         step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
-        move = ProposalMove(target.__name__, target, proposal_args, power=power)
+        move = Proposing(target.__name__, target, proposal_args, power=power)
         return Kernel(step, name or f"mh {target.name}", reversible=True, move=move, told=_told)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
@@ -191,16 +180,15 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         path = paths[int(count * rng.random())]
         try:
-            edit = trace.redraw(path, rng, stop_at_zero=True)
+            proposal = propose_redraw(trace, path, rng)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        if type(edit) is LocalRedraw:  # no choice comes or goes
-            return decide(trace, edit, edit.log_weight, rng)
-        _check_kept(trace, edit, "the move")
         aux = 0.0
-        if edit.trace.structure is not trace.structure:
-            aux = log(count / len(edit.trace.selected(selection, skip_absent=True)))
-        return decide(trace, edit, edit.log_weight + aux, rng, aux)
+        if not proposal.is_local:
+            _check_kept(trace, proposal, "the move")
+            if proposal.trace().structure is not trace.structure:
+                aux = log(count / len(proposal.trace().selected(selection, skip_absent=True)))
+        return decide(trace, proposal, proposal.log_weight + aux, rng, aux)
 
     title, wanted = f"single_site {selection!r}", Wanted.of(selection)
     return Kernel(
@@ -240,7 +228,7 @@ def independent(
             _proposal_step(proposal, lambda trace: proposal_args),
             name or f"independent {proposal.name}",
             reversible=True,
-            move=ProposalMove(proposal.__name__, proposal, proposal_args, sees_trace=False),
+            move=Proposing(proposal.__name__, proposal, proposal_args, sees_trace=False),
             told=_told,
         )
     if not isinstance(proposal, Mapping) or not proposal:
@@ -300,11 +288,12 @@ def _prior_step(selection: Selection, skip_absent: bool, decide: Decide) -> Any:
         if skip_absent and not trace.has_any(selection):
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         try:
-            edit = trace.resample(selection, rng, skip_absent=skip_absent, stop_at_zero=True)
+            proposal = propose_redraws(trace, selection, rng, skip_absent)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _check_kept(trace, edit, "the move")
-        return decide(trace, edit, edit.log_weight, rng)
+        if proposal.removed or proposal.remeasured:
+            _check_kept(trace, proposal, "the move")
+        return decide(trace, proposal, proposal.log_weight, rng)
 
     return step
 
@@ -334,56 +323,56 @@ def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool, decid
         seed = int(rng.integers(_SEEDS)) if takes_generator else None
         selection = picked(trace, seed)
         try:
-            edit = trace.resample(selection, rng, skip_absent=skip_absent, stop_at_zero=True)
+            proposal = propose_redraws(trace, selection, rng, skip_absent)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _check_kept(trace, edit, "the move")
-        if picked(edit.trace, seed) != selection:
+        _check_kept(trace, proposal, "the move")
+        if picked(proposal.trace(), seed) != selection:
             accept(-inf, rng)
             return trace, MHInfo(False, -inf, "another selection would be picked from the proposed trace")
-        return decide(trace, edit, edit.log_weight, rng)
+        return decide(trace, proposal, proposal.log_weight, rng)
 
     return step
 
 
 def _proposal_step(
-    proposal: GenFunction,
+    program: GenFunction,
     args_at: Callable[[ReferenceTrace], tuple[Any, ...]],
     decide: Decide = decide,
 ) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
-        forward = proposal.simulate_once(args_at(trace), rng)
+        forward = program.simulate_once(args_at(trace), rng)
         values = {path: record[1] for path, record in forward.records.items()}
-        _check_proposed(proposal, trace, values)
+        _check_proposed(program, trace, values)
         try:
-            edit = trace.edit(values, stop_at_zero=True)
-            proposed = edit.trace
+            proposal = propose_values(trace, values)
+            new = proposal.trace()
             for path in values:
-                if path not in proposed.records:
+                if path not in new.records:
                     raise UnknownAddressError(
-                        f"{proposal.name} proposes a choice that the model doesn't make",
+                        f"{program.name} proposes a choice that the model doesn't make",
                         address=path,
-                        location=definition(proposal),
-                        fix=f"{explain_unknown(path, proposed.records)}; a proposal has no choices of its "
+                        location=definition(program),
+                        fix=f"{explain_unknown(path, new.records)}; a proposal has no choices of its "
                         "own: a move that needs some is involutive(q, f)",
                     )
-            check_proposed_measures(proposal, forward, proposed)
-            _check_kept(trace, edit, proposal.name)
+            check_proposed_measures(program, forward, new)
+            _check_kept(trace, proposal, program.name)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
-            overwritten.update({p: record[1] for p, record in edit.removed.items()})
-            backward = _reverse_score(proposal, args_at(proposed), overwritten)
+            overwritten.update({p: record[1] for p, record in proposal.removed.items()})
+            backward = _reverse_score(program, args_at(new), overwritten)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         except MissingChoiceError as error:
             raise CoverageError(
-                f"{_placed(proposal)} leads to a trace with a choice that it doesn't propose",
+                f"{_placed(program)} leads to a trace with a choice that it doesn't propose",
                 address=error.address,
                 location=error.location,
                 fix="propose every choice that is new in the trace",
             ) from None
-        ratio = edit.log_weight + backward - forward.log_prob
-        return decide(trace, edit, ratio, rng, backward - forward.log_prob)
+        ratio = proposal.log_weight + backward - forward.log_prob
+        return decide(trace, proposal, ratio, rng, backward - forward.log_prob)
 
     return step
 
@@ -423,22 +412,17 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
     return backward.log_prob
 
 
-def _check_kept(trace: ReferenceTrace, edit: Proposal, move: str) -> None:
+def _check_kept(trace: ReferenceTrace, proposal: Proposal, move: str) -> None:
     """Raise where a proposal removes an observation, or gives what it keeps another base measure."""
-    if edit.removed:
-        _keep_observations(trace, edit.removed)
-    for path, (_, distribution) in edit.remeasured.items():
-        check_kept_choice(trace, path, distribution, move)
-
-
-def _keep_observations(trace: ReferenceTrace, removed: Mapping[Path, Record]) -> None:
-    for path in removed:
+    for path in proposal.removed:
         if path in trace.observed_paths:
             raise ObservedError(
                 "a proposal removes an observation from the trace",
                 address=path,
                 fix="the choices that are observed must exist whatever the latent choices are",
             )
+    for path, (_, distribution) in proposal.remeasured.items():
+        check_kept_choice(trace, path, distribution, move)
 
 
 def _rejected(

@@ -17,6 +17,7 @@ from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import Told, accept
 from gendsl.inference.metric import DenseMetric, FoundMass, by_size, check_mass, metric_at
+from gendsl.inference.proposal import Proposal
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import ABSENT, check_step_size
@@ -82,20 +83,21 @@ def random_walk(
             reason = ABSENT if not coordinates.dim else coordinates.border
             return trace, RandomWalkInfo(False, -inf, reason, None)
         try:
-            proposed, ratio = _propose(coordinates, rng, tuning)
+            proposal = _propose(coordinates, rng, tuning)
         except OutsideError as error:
             accept(-inf, rng)
             return trace, RandomWalkInfo(False, -inf, str(error))
+        ratio = proposal.log_weight
         accepted = accept(ratio, rng)
         info = RandomWalkInfo(accepted, ratio, None, exp(min(ratio, 0.0)))
-        return (proposed if accepted else trace), info
+        return proposal.trace() if accepted else trace, info
 
     def first(trace: ReferenceTrace, rng: np.random.Generator, tuning: Tuning) -> float | None:
         coordinates = Coordinates(trace, selection, skip_absent=skip_absent)
         if not coordinates.dim or coordinates.border is not None:
             return None
         try:
-            return _propose(coordinates, rng, tuning)[1]
+            return _propose(coordinates, rng, tuning).log_weight
         except OutsideError:
             return -inf
 
@@ -117,14 +119,12 @@ def _told(step: Told) -> RandomWalkInfo:
     return RandomWalkInfo(step.accepted, step.log_ratio, step.reason, exp(min(step.log_ratio, 0.0)))
 
 
-def _propose(
-    coordinates: Coordinates, rng: np.random.Generator, tuning: Tuning
-) -> tuple[ReferenceTrace, float]:
-    """The proposed trace, and log pi(u') - log pi(u)."""
+def _propose(coordinates: Coordinates, rng: np.random.Generator, tuning: Tuning) -> Proposal:
+    """The trace at u', with the weight log pi(u') - log pi(u)."""
     metric = metric_at(tuning.mass, coordinates)
     noise = metric.spread(rng.standard_normal(coordinates.dim))
     assert tuning.step_size is not None
-    return coordinates.move(coordinates.position + tuning.step_size * noise)
+    return coordinates.propose(coordinates.position + tuning.step_size * noise)
 
 
 def _roots(mass: Any) -> Any:

@@ -11,9 +11,10 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, ObservedError, ParameterError
 from gendsl.inference.kernel import check_kernel
+from gendsl.inference.proposal import Proposal, propose_values
 from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.impossible import ZeroProbability
-from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
+from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.selection import Selection, select
 from gendsl.transforms.language import Transform
 
@@ -76,38 +77,40 @@ def visited(
     return trace, len(paths), total
 
 
-def edited(trace: ReferenceTrace, values: dict[Path, Any], maker: str) -> Edit | None:
-    """The edit that gives selected choices other values; None where the density is zero.
+def with_values(
+    trace: ReferenceTrace, values: dict[Path, Any], maker: str, undefined_is_zero: bool = True
+) -> Proposal | None:
+    """The trace with other values of selected choices; None where the density is zero.
 
-    It is zero, too, where the body can't be computed: where a function has no value there
-    (`math.sqrt(-1)`, 1 / 0) or a distribution doesn't take the parameter.
+    With `undefined_is_zero` it is zero, too, where the body can't be computed: where a function has no value
+    there (`math.sqrt(-1)`, 1 / 0) or a distribution doesn't take the parameter.
 
     Raises:
         KernelError: a value decides which other choices exist.
     """
-    cause = next(iter(values))
     try:
-        edit = trace.edit(values, stop_at_zero=True)
+        proposal = propose_values(trace, values)
     except ZeroProbability:
         return None
     except MissingChoiceError as error:
-        raise new_choice(cause, error, maker) from None
+        raise new_choice(next(iter(values)), error, maker) from None
     except (ArithmeticError, ValueError) as error:
-        if isinstance(error, GenDSLError) and not isinstance(error, ParameterError):
+        wrong = isinstance(error, GenDSLError) and not isinstance(error, ParameterError)
+        if wrong or not undefined_is_zero:
             raise
         return None
-    if edit.removed or edit.remeasured:
-        check_same_choices(trace, edit, cause, maker)
-    return edit
+    if proposal.removed or proposal.remeasured:
+        check_same_choices(trace, proposal, next(iter(values)), maker)
+    return proposal
 
 
-def check_same_choices(trace: ReferenceTrace, edit: Edit, path: Path, maker: str) -> None:
+def check_same_choices(trace: ReferenceTrace, proposal: Proposal, path: Path, maker: str) -> None:
     """Raise where a new value of a choice removes others, or gives what it keeps another base measure.
 
     Raises:
         ObservedError, KernelError, LabelError
     """
-    for gone in edit.removed:
+    for gone in proposal.removed:
         if gone in trace.observed_paths:
             raise ObservedError(
                 f"another value of {shown(path)} removes an observation from the trace",
@@ -115,7 +118,7 @@ def check_same_choices(trace: ReferenceTrace, edit: Edit, path: Path, maker: str
                 fix="the choices that are observed must exist whatever the latent choices are",
             )
         raise changes_structure(path, gone, maker)
-    for kept, (_, distribution) in edit.remeasured.items():
+    for kept, (_, distribution) in proposal.remeasured.items():
         check_kept_choice(trace, kept, distribution, maker)
 
 

@@ -18,8 +18,9 @@ from scipy.special import logsumexp
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference.importance import importance_sampling
 from gendsl.inference.kernel import Kernel, KernelFunction, TemperedKernel, check_kernel, check_target
-from gendsl.inference.mh import Proposal, decide, mh_deciding
+from gendsl.inference.mh import decide, mh_deciding
 from gendsl.inference.particles import Particles
+from gendsl.inference.proposal import Proposal
 from gendsl.inference.resampling import Scheme, as_scheme
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Choices, Rng, as_rng
@@ -344,7 +345,7 @@ def tempered_mh(
         trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator, aux: float = 0.0
     ) -> Any:
         if beta < 1.0:
-            ratio -= (1.0 - beta) * (log_likelihood(proposal.trace) - log_likelihood(trace))
+            ratio -= (1.0 - beta) * (log_likelihood(proposal.trace()) - log_likelihood(trace))
         return decide(trace, proposal, ratio, rng, aux)
 
     kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name, power=float(beta))

@@ -33,13 +33,14 @@ from gendsl.inference.kernel import (
     kernel_name,
     run_kernel,
 )
+from gendsl.inference.proposal import Proposal, propose_trace, propose_values
 from gendsl.inference.smc import log_likelihood
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 
-Change = Callable[[ReferenceTrace, int, int, tuple[Any, ...]], tuple[ReferenceTrace, float]]
-"""The trace of one target taken to another, and the log of the ratio of their densities there.
+Change = Callable[[ReferenceTrace, int, int, tuple[Any, ...]], Proposal]
+"""The trace of one target taken to another; the weight is the log of the ratio of their densities there.
 
 The targets are numbered, 0 is the posterior; the tuple is its arguments.
 """
@@ -156,13 +157,13 @@ def _transition(
 
     try:
         for rung, kernel in enumerate(kernels):
-            current, weight = change(current, rung, rung + 1, start)
-            ratio += weight
+            proposal = change(current, rung, rung + 1, start)
+            current, ratio = proposal.trace(), ratio + proposal.log_weight
             run(kernel)
         for rung in reversed(range(len(kernels))):
             run(kernels[rung])
-            current, weight = change(current, rung + 1, rung, start)
-            ratio += weight
+            proposal = change(current, rung + 1, rung, start)
+            current, ratio = proposal.trace(), ratio + proposal.log_weight
     except ZeroProbability:
         accept(-math.inf, rng)
         return trace, TemperedInfo(False, -math.inf, tuple(parts), "a target has density zero there")
@@ -176,10 +177,8 @@ def _transition(
 def _by_powers(betas: list[float]) -> Change:
     """Targets p(t) L(t)^(beta - 1)."""
 
-    def change(
-        trace: ReferenceTrace, old: int, new: int, start: tuple[Any, ...]
-    ) -> tuple[ReferenceTrace, float]:
-        return trace, (betas[new] - betas[old]) * log_likelihood(trace)
+    def change(trace: ReferenceTrace, old: int, new: int, start: tuple[Any, ...]) -> Proposal:
+        return propose_trace(trace, (betas[new] - betas[old]) * log_likelihood(trace))
 
     return change
 
@@ -187,18 +186,16 @@ def _by_powers(betas: list[float]) -> Change:
 def _by_arguments(rungs: list[tuple[Any, ...]]) -> Change:
     """The same program with other arguments."""
 
-    def change(
-        trace: ReferenceTrace, old: int, new: int, start: tuple[Any, ...]
-    ) -> tuple[ReferenceTrace, float]:
+    def change(trace: ReferenceTrace, old: int, new: int, start: tuple[Any, ...]) -> Proposal:
         args = rungs[new - 1] if new else start
         problem = f"the model makes other choices with the arguments {args!r}"
         fix = "the arguments of a ladder change how likely choices are, not which there are"
         try:
-            edit = trace.edit({}, args=args, stop_at_zero=True)
+            proposal = propose_values(trace, {}, args)
         except MissingChoiceError as error:
             raise KernelError(problem, address=error.address, fix=fix) from None
-        for path in (*edit.removed, *edit.remeasured):
+        for path in (*proposal.removed, *proposal.remeasured):
             raise KernelError(problem, address=path, fix=fix)
-        return edit.trace, edit.log_weight
+        return proposal
 
     return change

@@ -49,11 +49,9 @@ _NONE: Mapping[Path, Any] = MappingProxyType({})
 class LocalDensity:
     """log p(x') - log p(x) of a trace as a function of the value of one choice."""
 
-    __slots__ = ("_density", "_path", "_start", "_trace")
+    __slots__ = ("_density", "_start")
 
-    def __init__(self, trace: CompiledTrace, path: Path, density: Callable[[Any], float], value: Any) -> None:
-        self._trace = trace
-        self._path = path
+    def __init__(self, density: Callable[[Any], float], value: Any) -> None:
         self._density = density
         self._start = density(value)
 
@@ -71,10 +69,6 @@ class LocalDensity:
             return [density(value) - start for value in values]
         except _MET_AGAIN:  # as above
             return None
-
-    def edited(self, value: Any) -> Any:
-        """The trace with a value."""
-        return self._trace.edit({self._path: value}, stop_at_zero=True).trace
 
 
 class LocalRedraw:
@@ -128,7 +122,7 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
         site = called.linked.alone[path[0]]
         iterations: Iterations = called.frame[site.state][0]
         value, density = _form(site, iterations).density(called.frame, iterations, path)
-        return LocalDensity(trace, path, density, value)
+        return LocalDensity(density, value)
     except NotLocalError:
         _forget(trace, path[0])
         return None

@@ -63,10 +63,9 @@ def check_start(trace: Any) -> None:
     Raises:
         ZeroProbabilityError: it is 0, or infinite; a chain could never move, or never be left.
     """
-    is_ours = isinstance(trace, ReferenceTrace)
-    if -inf < (trace.chain_density if is_ours else getattr(trace, "log_prob", inf)) < inf:
-        return
-    refuse_start(trace)
+    density = getattr(trace, "chain_density", None)  # those of other runtimes have none
+    if not -inf < (getattr(trace, "log_prob", inf) if density is None else density) < inf:
+        refuse_start(trace)
 
 
 def at_definition(function: GenFunction, finish: Callable[[], None]) -> None:

@@ -111,17 +111,18 @@ def test_moves_are_to_the_same_traces(names):
     trace = many.simulate(rng=2)
     coordinates = Coordinates(trace, select(*names))
     position = coordinates.position + 0.2
-    moved, change = coordinates.move(position)
+    proposal = coordinates.propose(position)
+    moved = proposal.trace()
     point = coordinates.point(position)
     for path, value in point.values.items():
         assert moved[path] == pytest.approx(value, rel=1e-12)
-    assert change == pytest.approx(point.log_density - coordinates.start().log_density, rel=1e-9)
+    assert proposal.log_weight == pytest.approx(point.log_density - coordinates.start().log_density, rel=1e-9)
     assert moved.log_prob == pytest.approx(many.assess((), moved.choices).log_prob)
 
 
 def test_what_is_not_selected_stays():
     trace = many.simulate(rng=2)
-    moved, _ = Coordinates(trace, select("x")).move(np.array([0.1]))
+    moved = Coordinates(trace, select("x")).propose(np.array([0.1])).trace()
     assert all(moved[path] is value or np.all(moved[path] == value)
                for path, value in trace.choices.items() if path != ("x",))  # fmt: skip
 
@@ -143,7 +144,7 @@ def test_other_structures_are_outside():
     assert "other choices" in coordinates.point(np.array([-1.0])).reason
     assert coordinates.log_density(np.array([-1.0])) == -math.inf
     with pytest.raises(OutsideError):
-        coordinates.move(np.array([-1.0]))
+        coordinates.propose(np.array([-1.0]))
     assert coordinates.point(np.array([1.0])).log_density > -math.inf
 
     @gen
@@ -156,7 +157,7 @@ def test_other_structures_are_outside():
     coordinates.start()
     assert "fewer choices" in coordinates.point(np.array([-1.0])).reason
     with pytest.raises(OutsideError, match="fewer"):
-        coordinates.move(np.array([-1.0]))
+        coordinates.propose(np.array([-1.0]))
 
 
 def test_points_that_cannot_be_computed_are_outside():
@@ -171,7 +172,7 @@ def test_points_that_cannot_be_computed_are_outside():
         point = coordinates.point(np.array([u]))
         assert point.log_density == -math.inf and point.reason and not point.gradient.any()
     with pytest.raises(OutsideError):
-        coordinates.move(np.array([-800.0]))
+        coordinates.propose(np.array([-800.0]))
 
 
 def test_the_border_of_a_support():
@@ -183,7 +184,7 @@ def test_the_border_of_a_support():
     assert "'x' lies on the border" in coordinates.border
     inside = Coordinates(model.generate((), init={"x": 0.5}).trace, select("x"))
     with pytest.raises(OutsideError, match="rounded to the border"):
-        inside.move(np.array([50.0]))
+        inside.propose(np.array([50.0]))
 
 
 def test_errors():

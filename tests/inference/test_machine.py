@@ -33,7 +33,7 @@ from gendsl import (
 from gendsl.compiler.llvm import native
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.llvm.native_layout import Word
-from gendsl.compiler.moves import Proposal
+from gendsl.compiler.moves import Proposing
 from gendsl.compiler.run import closed_move
 from gendsl.errors import (
     CoverageError,
@@ -735,7 +735,7 @@ PROPOSALS = {
     for several in families().values()
     for model in several
     for kernel in leaves(model.kernel(False))
-    if isinstance(getattr(kernel, "move", None), Proposal)
+    if isinstance(getattr(kernel, "move", None), Proposing)
 }
 
 

@@ -156,7 +156,7 @@ def test_the_likelihood_is_that_of_the_observations():
 def test_tempering_with_the_wrong_sign_is_found():
     def step(trace, rng):
         def wrong(t, new, ratio, rng):
-            change = log_likelihood(new.trace) - log_likelihood(t)
+            change = log_likelihood(new.trace()) - log_likelihood(t)
             return decide(t, new, ratio + 0.7 * change, rng)
 
         return mh_deciding(wrong, select("a", "b"), (), False, None)(trace, rng)

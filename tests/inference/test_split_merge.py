@@ -2,7 +2,6 @@
 
 import math
 import sys
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -376,14 +375,14 @@ def test_coins():
 
 def plant(monkeypatch, mistake):
     module = import_module("gendsl.inference.involutive")
-    image = module.image
+    propose_image = module.propose_image
 
-    def planted(f, trace, q, q_args, aux, **options):
-        there = image(f, trace, q, q_args, aux, **options)
-        return replace(there, log_weight=there.log_weight + mistake(trace["k"], there.trace["k"]))
+    def planted(f, inverse, at, check):
+        proposal = propose_image(f, inverse, at, check)
+        proposal.log_weight += mistake(at[0]["k"], proposal.trace()["k"])
+        return proposal
 
-    monkeypatch.setattr(module, "image", planted)
-    monkeypatch.setattr(module, "planned_image", lambda *parts, **options: False)
+    monkeypatch.setattr(module, "propose_image", planted)
 
 
 @pytest.mark.parametrize(

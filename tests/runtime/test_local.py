@@ -166,7 +166,7 @@ def test_it_is_the_log_weight_of_an_edit(name):
             weight = -math.inf
         assert local(value) == pytest.approx(weight, rel=1e-9, abs=1e-9), value
     assert local.at_all(values) == [local(value) for value in values]
-    after = local.edited(values[0])
+    after = trace.edit({path: values[0]}, stop_at_zero=True).trace
     assert after[path] == values[0]
     assert after.log_prob - trace.log_prob == pytest.approx(local(values[0]), abs=1e-8)
 

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import numpy as np
 
+from gendsl.inference import proposal as proposal_module
 from gendsl.runtime import fused
 from gendsl.runtime import trace as trace_module
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
@@ -30,54 +31,53 @@ def _reweighted(monkeypatch, change):
     """Add a term to the log acceptance ratio of involutive moves, by plans and without.
 
     Args:
-        change: gives it, of what the transform led to, the auxiliary trace and log q_x'(y').
+        change: gives it, of the proposal and the auxiliary trace.
     """
     log_ratio = involutive_module._log_ratio
 
-    def planted(f, there, aux):
-        ratio, log_aux = log_ratio(f, there, aux)
-        after = 0.0 if aux is None else aux.log_prob + log_aux
-        return ratio + change(there, aux, after), log_aux
+    def planted(f, proposal, aux):
+        ratio, log_aux = log_ratio(f, proposal, aux)
+        return ratio + change(proposal, aux), log_aux
 
     monkeypatch.setattr(involutive_module, "_log_ratio", planted)
 
 
 def dropped_jacobian(monkeypatch):
     """log |det J| is left out."""
-    _reweighted(monkeypatch, lambda there, aux, after: -there.log_abs_det)
+    _reweighted(monkeypatch, lambda proposal, aux: -proposal.log_abs_det)
 
 
 def inverted_jacobian(monkeypatch):
     """log |det J| is subtracted."""
-    _reweighted(monkeypatch, lambda there, aux, after: -2 * there.log_abs_det)
+    _reweighted(monkeypatch, lambda proposal, aux: -2 * proposal.log_abs_det)
 
 
 def wrong_sign(monkeypatch):
     """The auxiliary ratio is subtracted."""
-    _reweighted(monkeypatch, lambda there, aux, after: 2 * (aux.log_prob - after))
+    _reweighted(monkeypatch, lambda proposal, aux: 2 * (aux.log_prob - proposal.log_aux))
 
 
 def dropped_auxiliary(monkeypatch):
     """The auxiliary ratio is left out."""
-    _reweighted(monkeypatch, lambda there, aux, after: aux.log_prob - after)
+    _reweighted(monkeypatch, lambda proposal, aux: aux.log_prob - proposal.log_aux)
 
 
 def dropped_backward_auxiliary(monkeypatch):
     """log q_x'(y') is left out."""
-    _reweighted(monkeypatch, lambda there, aux, after: -after)
+    _reweighted(monkeypatch, lambda proposal, aux: -proposal.log_aux)
 
 
 def stale_auxiliary(monkeypatch):
     """y' is scored by the auxiliary program at the old trace, not at the new one."""
-    image, assess = involutive_module.image, apply_module._assess_auxiliary
+    image, assess = proposal_module.image, apply_module._assess_auxiliary
     old = []
 
     def planted_image(f, trace, q, q_args, aux, **options):
         old[:] = [trace]
         return image(f, trace, q, q_args, aux, **options)
 
-    monkeypatch.setattr(involutive_module, "image", planted_image)
-    monkeypatch.setattr(involutive_module, "planned_image", lambda *parts, **options: False)
+    monkeypatch.setattr(proposal_module, "image", planted_image)
+    monkeypatch.setattr(proposal_module, "planned_image", lambda *parts, **options: False)
 
     def planted_assess(*parts):
         parts = [(old[0], *part[1:]) if isinstance(part, tuple) else part for part in parts]

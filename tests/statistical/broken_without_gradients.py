@@ -101,7 +101,7 @@ def level_of_the_square_root(monkeypatch):
 
 def prior_counted_twice(monkeypatch):
     """Elliptical slice sampling: the level is one of the posterior, not of the likelihood."""
-    monkeypatch.setattr(ellipses_module, "rest_weight", lambda trace, edit, *rest: edit.log_weight)
+    monkeypatch.setattr(ellipses_module, "rest_weight", lambda trace, proposal, *rest: proposal.log_weight)
 
 
 def mean_forgotten(monkeypatch):
@@ -129,8 +129,10 @@ def unweighted_descent(monkeypatch):
             change = make(ladder)
 
             def counted(trace, old, new, start):
-                after, weight = change(trace, old, new, start)
-                return after, weight if new > old else 0.0
+                proposal = change(trace, old, new, start)
+                if new < old:
+                    proposal.log_weight = 0.0
+                return proposal
 
             return counted
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gendsl.inference import proposal
 from gendsl.transforms.arrays import DualArray, as_dual_array, seed_array
 from gendsl.transforms.forward import Dual, seed_scalar
-
-involutive_module = import_module("gendsl.inference.involutive")
 
 
 def _flat(result: Any) -> np.ndarray:
@@ -103,12 +101,12 @@ def check_derivative() -> Callable[..., None]:
 def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
     """How many proposals came of which kind."""
     counted: Counter[type] = Counter()
-    planned_image = involutive_module.planned_image
+    planned_image = proposal.planned_image
 
     def counting(*args: Any, **options: Any) -> Any:
         found = planned_image(*args, **options)
         counted[type(found)] += 1
         return found
 
-    monkeypatch.setattr(involutive_module, "planned_image", counting)
+    monkeypatch.setattr(proposal, "planned_image", counting)
     return counted

@@ -29,6 +29,7 @@ from gendsl import (
     write,
 )
 from gendsl.errors import GenDSLError, RuntimeMismatchError
+from gendsl.inference import proposal
 from gendsl.runtime.watched import runs_whole
 from gendsl.supports import Interval, Real
 from gendsl.transforms.moves import Scored
@@ -36,7 +37,6 @@ from gendsl.transforms.recorded_programs import Plate
 
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
 
-involutive_module = import_module("gendsl.inference.involutive")
 plans_module, moves_module = map(import_module, ("gendsl.transforms.plans", "gendsl.transforms.moves"))
 SCALE = 2.0
 
@@ -354,7 +354,7 @@ def lines(f):
 def test_a_checked_move_knows_the_way_back(monkeypatch, name, q, f):
     """Most steps ask the transform no more than once in 64."""
     looked = Counter()
-    comes_back = involutive_module.comes_back
+    comes_back = proposal.comes_back
 
     def counting(*args):
         looked["back"] += 1
@@ -367,7 +367,7 @@ def test_a_checked_move_knows_the_way_back(monkeypatch, name, q, f):
     for _ in range(300):
         trace, _ = involutive_mcmc(trace, q, args, f, check=True, rng=rng)
     assert any(move.checked for line in lines(f) for move in line.moves.made)
-    monkeypatch.setattr(involutive_module, "comes_back", counting)
+    monkeypatch.setattr(proposal, "comes_back", counting)
     for _ in range(200):
         trace, _ = involutive_mcmc(trace, q, args, f, check=True, rng=rng)
     assert looked["back"] < 60

@@ -14,7 +14,7 @@ from gendsl.compiler.hir.templates import MODEL, ArgumentsOf, Template
 from gendsl.compiler.llvm.native_layout import Layout
 from gendsl.compiler.moves import (
     Involution,
-    Proposal,
+    Proposing,
     Step,
     Transition,
     Walk,
@@ -71,7 +71,7 @@ class ChainKernel(Compiled):
         self.values |= {
             f"q{i}": (*given_trace(one), *one.q_args)
             for i, one in enumerate(all_of(steps))
-            if isinstance(one, (Involution, Proposal)) and one.q is not None
+            if isinstance(one, (Involution, Proposing)) and one.q is not None
         }
         for number, one in enumerate(all_of(steps)):
             if isinstance(one, Transition):

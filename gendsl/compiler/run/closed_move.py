@@ -33,7 +33,7 @@ from gendsl.compiler.moves import (
     Involution,
     Move,
     Picked,
-    Proposal,
+    Proposing,
     Resampling,
     Rotating,
     Several,
@@ -223,7 +223,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         """The log density of the observations of the current trace."""
         return self._called(MODEL, transitions.observed(hir.copied(main, "_observed", read_again)))
 
-    def _power(self, one: Proposal | Resampling, main: hir.Function) -> transitions.Power | None:
+    def _power(self, one: Proposing | Resampling, main: hir.Function) -> transitions.Power | None:
         """The power of the likelihood in the target of a move, if it is not 1."""
         return None if one.power == 1.0 else transitions.Power(self._likelihood(main), one.power)
 
@@ -350,7 +350,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)
         auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"], zeros)
-        if isinstance(one, Proposal):
+        if isinstance(one, Proposing):
             assert auxiliary is not None
             proposals = Proposals(self.lowering, f"q{number}")
             propose, give_back = proposals.propose(), proposals.give_back()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gendsl.inference.kernel import Kernel
 
 _LOG = logging.getLogger(__name__)
-_TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
+TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run a step of a called kernel as today."""
 
@@ -78,7 +78,7 @@ _HANDS = _Hands()
 
 def _may_run(trace: Any) -> bool:
     """Whether machine code may go on from a trace."""
-    if type(trace) not in _TRACES or trace.gen_fn.is_reference:
+    if type(trace) not in TRACES or trace.gen_fn.is_reference:
         return False
     return not runs_whole() and wanted() not in _TODAYS
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.moves import Involution, Proposal, Resampling, Rotating, Updating
+from gendsl.compiler.moves import Involution, Proposing, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN
@@ -37,7 +37,7 @@ FEW_DEPEND = "few choices depend on each of those that are updated one by one"
 """Why today's runtime is faster, which looks at these alone."""
 
 _LOG = logging.getLogger(__name__)
-_OF_COLUMNS = Involution, Proposal, Resampling
+_OF_COLUMNS = Involution, Proposing, Resampling
 """The moves that today's runtime makes with sums over columns."""
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 

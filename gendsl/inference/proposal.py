@@ -1,0 +1,187 @@
+"""Proposals. A kernel proposes where to go, weighs it, accepts it, and takes the trace only then:
+
+    proposal = propose_redraws(trace, selection, rng)
+    if accept(proposal.log_weight, rng):
+        trace = proposal.trace()
+
+The runtimes have several forms of what is proposed; no other module of `gendsl.inference` knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.distributions import Distribution
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.local import LocalRedraw
+from gendsl.runtime.records import Record
+from gendsl.runtime.trace import Edit, ReferenceTrace
+from gendsl.runtime.verify import compare_with_reference, is_due
+from gendsl.selection import Selection
+from gendsl.transforms.apply import Image, image
+from gendsl.transforms.checks import check_round_trip
+from gendsl.transforms.language import Transform
+from gendsl.transforms.moves import Scored, trace_of
+from gendsl.transforms.planned import Step, check_plan, comes_back, learn_way_back, planned_image
+
+_NONE: Mapping[Path, Any] = MappingProxyType({})
+
+
+class Proposal:
+    """A trace x' that a kernel may go to from a trace x, and the terms of the log acceptance ratio.
+
+    Attributes:
+        log_weight: log p(x') - log p(x), with p the density of the kernel's target; where choices were drawn
+            from the prior, less the log density of drawing them, plus that of drawing what they were.
+        removed: the choices that are gone, observations among them, but no factors.
+        remeasured: the old and new distributions of latent choices that were kept, not given, and whose
+            density is with respect to another base measure than it was.
+        is_local: whether it is known, before x' is made, that it has the choices that x has.
+        log_abs_det: log |det J| of the map that leads to x'; 0 where there is none.
+        log_aux: log q_x'(y') of the auxiliary choices that lead back; 0 where there are none.
+        note: is to be told whether the proposal was accepted, or None.
+    """
+
+    __slots__ = (
+        "_source", "is_local", "log_abs_det", "log_aux", "log_weight", "note", "remeasured", "removed"
+    )  # fmt: skip
+
+    def __init__(
+        self, log_weight: float, source: Any, removed: Mapping[Path, Record] = _NONE,
+        remeasured: Mapping[Path, tuple[Distribution, Distribution]] = _NONE, is_local: bool = False,
+        log_abs_det: float = 0.0, log_aux: float = 0.0, note: Callable[[bool], None] | None = None,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self.log_weight, self.log_abs_det, self.log_aux = log_weight, log_abs_det, log_aux
+        self.removed, self.remeasured = removed, remeasured
+        self.is_local, self.note = is_local, note
+
+    def trace(self) -> ReferenceTrace:
+        """x'; where it waited for that, it is made when it is first asked for, and kept."""
+        return self._source.trace  # type: ignore[no-any-return]
+
+
+def propose_trace(trace: ReferenceTrace, log_weight: float) -> Proposal:
+    """A trace that was made already."""
+    return Proposal(log_weight, Edit(trace, log_weight, {}, {}))
+
+
+def propose_values(
+    trace: ReferenceTrace, values: dict[Path, Any], args: tuple[Any, ...] | None = None
+) -> Proposal:
+    """The trace with some choices given, all others kept, or other arguments; see `ReferenceTrace.edit`."""
+    edit = trace.edit(values, args=args, stop_at_zero=True)
+    return Proposal(edit.log_weight, edit, edit.removed, edit.remeasured)
+
+
+def propose_redraws(
+    trace: ReferenceTrace, selection: Selection, rng: np.random.Generator, skip_absent: bool = False
+) -> Proposal:
+    """The trace with the selected choices drawn anew from the prior; see `ReferenceTrace.resample`."""
+    edit = trace.resample(selection, rng, skip_absent=skip_absent, stop_at_zero=True)
+    return Proposal(edit.log_weight, edit, edit.removed, edit.remeasured)
+
+
+def propose_redraw(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> Proposal:
+    """The same for one choice."""
+    edit = trace.redraw(path, rng, stop_at_zero=True)
+    return Proposal(edit.log_weight, edit, edit.removed, edit.remeasured, type(edit) is LocalRedraw)
+
+
+# --- maps ------------------------------------------------------------------------------------------
+
+_Point = tuple[ReferenceTrace, GenFunction | None, tuple[Any, ...], ReferenceTrace | None]
+"""The trace, the auxiliary program, its other arguments and its trace: what a map is applied to."""
+
+
+def propose_image(f: Transform, inverse: Transform, at: _Point, check: bool) -> Proposal:
+    """Where a transform leads, by a plan if there is one.
+
+    Args:
+        check: whether `inverse` must lead back.
+
+    Raises:
+        ZeroProbability: it has density zero.
+        TransformError: f is wrong at this point, or (with `check`) doesn't lead back.
+    """
+    there = _image(f, at, check and f is inverse)
+    if check:
+        there = _checked(f, inverse, at, there)
+    source: Any = there
+    if isinstance(there, Scored):
+        source, log_aux = _ByPlan(f, at[0], there, check), there.log_aux
+    else:
+        log_aux = 0.0 if there.aux is None else there.aux.log_prob
+    note = None if isinstance(there, Image) else there.planned.line.moves.note
+    return Proposal(there.log_weight, source, _NONE, _NONE, False, there.log_abs_det, log_aux, note)
+
+
+class _ByPlan:
+    """The trace of a step by a plan, which was weighed without it."""
+
+    __slots__ = ("_made", "_parts")
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts = parts
+        self._made: Any = None
+
+    @property
+    def trace(self) -> Any:
+        if self._made is None:
+            f, before, there, check = self._parts
+            self._made = trace_of(f, before, there)
+            if check and is_due(self._made):
+                compare_with_reference(self._made)
+        return self._made
+
+
+def _image(f: Transform, at: _Point, check: bool) -> Image | Step | Scored:
+    """Where f leads."""
+    trace, q, q_args, aux = at
+    if f.plans.off:
+        return image(f, trace, q, q_args, aux)
+    found = planned_image(f, trace, q, q_args, aux, may_wait=True, check=check)
+    if type(found) is not bool and not f.plans.is_due():
+        if type(found) is Step and found.planned.line.moves.is_wanted():
+            f.plans.learn_move(f, trace, q, q_args, aux, found)
+        return found
+    there = image(f, trace, q, q_args, aux)
+    if type(found) is not bool:
+        check_plan(f, found, there, trace, q)
+    elif found:
+        f.plans.learn(f, trace, aux, there)
+    return there
+
+
+def _checked(
+    f: Transform, inverse: Transform, at: _Point, there: Image | Step | Scored
+) -> Image | Step | Scored:
+    """Where f leads, if `inverse` takes it back; raises if not."""
+    trace, q, q_args, aux = at
+    waits = isinstance(there, Scored)
+    due = f.plans.is_run() if isinstance(there, Scored) else is_due(there.trace)
+    if not isinstance(there, Image):
+        if isinstance(there, Scored) and there.came_back and not due:
+            return there
+        back = False if due else comes_back(inverse, trace, aux, there)
+        if back:
+            if isinstance(there, Scored) and f is inverse and there.planned.line.moves.wants_way_back():
+                learn_way_back(f, trace, q, q_args, aux, there.move)
+            return there
+        by_plan = there
+        there = image(f, trace, q, q_args, aux)
+        check_plan(f, by_plan, there, trace, q)
+        check_round_trip(f, inverse, trace, aux, q_args, there)
+        if back is None:  # now it is known that there is a way back
+            returned = image(inverse, there.trace, q, q_args, there.aux)
+            inverse.plans.learn(inverse, there.trace, there.aux, returned)
+    else:
+        check_round_trip(f, inverse, trace, aux, q_args, there)
+    if is_due(there.trace) if waits else due:
+        compare_with_reference(there.trace)
+    return there
