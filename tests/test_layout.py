@@ -113,7 +113,7 @@ def test_an_import_against_the_order_is_found(tmp_path, statement):
     assert found.startswith(f"{Path('choices', 'planted.py')}:2 imports gendsl")
 
 
-FORMS_OF_PROPOSALS = {"Edit", "Image", "LocalDensity", "LocalRedraw", "Scored", "Step", "Updated"}
+FORMS_OF_PROPOSALS = {"Edit", "Image", "LocalDensity", "LocalRedraw", "Updated"}
 """What the runtimes make of a proposed trace; kernels get a `Proposal` of each."""
 
 

@@ -27,7 +27,6 @@ from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.transforms.apply import check_move
 from gendsl.transforms.checks import check_departure
 from gendsl.transforms.language import Transform, TransformPair, directions
-from gendsl.transforms.planned import comes_back_from_zero
 
 Check = bool | Literal["reject"]
 
@@ -116,7 +115,7 @@ def _step(
         try:
             proposal = propose_image(f, inverse, (trace, q, q_args, aux), bool(check))
         except ZeroProbability as signal:
-            if check and not comes_back_from_zero(f, inverse, trace, q, q_args, aux):
+            if check:
                 check_departure(f, inverse, trace, q, q_args, aux, signal)
             accept(-np.inf, rng)
             return trace, InvolutiveInfo(False, -np.inf, reason=signal.reason)
@@ -129,8 +128,6 @@ def _step(
         reason = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)
     accepted = accept(ratio, rng)
-    if proposal.note is not None:
-        proposal.note(accepted)
     info = InvolutiveInfo(accepted, ratio, proposal.log_weight, log_aux, proposal.log_abs_det)
     return proposal.trace() if accepted else trace, info
 

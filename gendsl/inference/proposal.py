@@ -9,7 +9,7 @@ The runtimes have several forms of what is proposed; no other module of `gendsl.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -23,11 +23,9 @@ from gendsl.runtime.records import Record
 from gendsl.runtime.trace import Edit, ReferenceTrace
 from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.selection import Selection
-from gendsl.transforms.apply import Image, image
+from gendsl.transforms.apply import image
 from gendsl.transforms.checks import check_round_trip
 from gendsl.transforms.language import Transform
-from gendsl.transforms.moves import Scored, trace_of
-from gendsl.transforms.planned import Step, check_plan, comes_back, learn_way_back, planned_image
 
 _NONE: Mapping[Path, Any] = MappingProxyType({})
 
@@ -44,22 +42,20 @@ class Proposal:
         is_local: whether it is known, before x' is made, that it has the choices that x has.
         log_abs_det: log |det J| of the map that leads to x'; 0 where there is none.
         log_aux: log q_x'(y') of the auxiliary choices that lead back; 0 where there are none.
-        note: is to be told whether the proposal was accepted, or None.
     """
 
     __slots__ = (
-        "_source", "is_local", "log_abs_det", "log_aux", "log_weight", "note", "remeasured", "removed"
+        "_source", "is_local", "log_abs_det", "log_aux", "log_weight", "remeasured", "removed"
     )  # fmt: skip
 
     def __init__(
         self, log_weight: float, source: Any, removed: Mapping[Path, Record] = _NONE,
         remeasured: Mapping[Path, tuple[Distribution, Distribution]] = _NONE, is_local: bool = False,
-        log_abs_det: float = 0.0, log_aux: float = 0.0, note: Callable[[bool], None] | None = None,
+        log_abs_det: float = 0.0, log_aux: float = 0.0,
     ) -> None:  # fmt: skip
         self._source = source
         self.log_weight, self.log_abs_det, self.log_aux = log_weight, log_abs_det, log_aux
-        self.removed, self.remeasured = removed, remeasured
-        self.is_local, self.note = is_local, note
+        self.removed, self.remeasured, self.is_local = removed, remeasured, is_local
 
     def trace(self) -> ReferenceTrace:
         """x'; where it waited for that, it is made when it is first asked for, and kept."""
@@ -100,7 +96,7 @@ _Point = tuple[ReferenceTrace, GenFunction | None, tuple[Any, ...], ReferenceTra
 
 
 def propose_image(f: Transform, inverse: Transform, at: _Point, check: bool) -> Proposal:
-    """Where a transform leads, by a plan if there is one.
+    """Where a transform leads.
 
     Args:
         check: whether `inverse` must lead back.
@@ -109,79 +105,11 @@ def propose_image(f: Transform, inverse: Transform, at: _Point, check: bool) -> 
         ZeroProbability: it has density zero.
         TransformError: f is wrong at this point, or (with `check`) doesn't lead back.
     """
-    there = _image(f, at, check and f is inverse)
-    if check:
-        there = _checked(f, inverse, at, there)
-    source: Any = there
-    if isinstance(there, Scored):
-        source, log_aux = _ByPlan(f, at[0], there, check), there.log_aux
-    else:
-        log_aux = 0.0 if there.aux is None else there.aux.log_prob
-    note = None if isinstance(there, Image) else there.planned.line.moves.note
-    return Proposal(there.log_weight, source, _NONE, _NONE, False, there.log_abs_det, log_aux, note)
-
-
-class _ByPlan:
-    """The trace of a step by a plan, which was weighed without it."""
-
-    __slots__ = ("_made", "_parts")
-
-    def __init__(self, *parts: Any) -> None:
-        self._parts = parts
-        self._made: Any = None
-
-    @property
-    def trace(self) -> Any:
-        if self._made is None:
-            f, before, there, check = self._parts
-            self._made = trace_of(f, before, there)
-            if check and is_due(self._made):
-                compare_with_reference(self._made)
-        return self._made
-
-
-def _image(f: Transform, at: _Point, check: bool) -> Image | Step | Scored:
-    """Where f leads."""
     trace, q, q_args, aux = at
-    if f.plans.off:
-        return image(f, trace, q, q_args, aux)
-    found = planned_image(f, trace, q, q_args, aux, may_wait=True, check=check)
-    if type(found) is not bool and not f.plans.is_due():
-        if type(found) is Step and found.planned.line.moves.is_wanted():
-            f.plans.learn_move(f, trace, q, q_args, aux, found)
-        return found
     there = image(f, trace, q, q_args, aux)
-    if type(found) is not bool:
-        check_plan(f, found, there, trace, q)
-    elif found:
-        f.plans.learn(f, trace, aux, there)
-    return there
-
-
-def _checked(
-    f: Transform, inverse: Transform, at: _Point, there: Image | Step | Scored
-) -> Image | Step | Scored:
-    """Where f leads, if `inverse` takes it back; raises if not."""
-    trace, q, q_args, aux = at
-    waits = isinstance(there, Scored)
-    due = f.plans.is_run() if isinstance(there, Scored) else is_due(there.trace)
-    if not isinstance(there, Image):
-        if isinstance(there, Scored) and there.came_back and not due:
-            return there
-        back = False if due else comes_back(inverse, trace, aux, there)
-        if back:
-            if isinstance(there, Scored) and f is inverse and there.planned.line.moves.wants_way_back():
-                learn_way_back(f, trace, q, q_args, aux, there.move)
-            return there
-        by_plan = there
-        there = image(f, trace, q, q_args, aux)
-        check_plan(f, by_plan, there, trace, q)
+    if check:
         check_round_trip(f, inverse, trace, aux, q_args, there)
-        if back is None:  # now it is known that there is a way back
-            returned = image(inverse, there.trace, q, q_args, there.aux)
-            inverse.plans.learn(inverse, there.trace, there.aux, returned)
-    else:
-        check_round_trip(f, inverse, trace, aux, q_args, there)
-    if is_due(there.trace) if waits else due:
-        compare_with_reference(there.trace)
-    return there
+        if is_due(there.trace):
+            compare_with_reference(there.trace)
+    log_aux = 0.0 if there.aux is None else there.aux.log_prob
+    return Proposal(there.log_weight, there, log_abs_det=there.log_abs_det, log_aux=log_aux)

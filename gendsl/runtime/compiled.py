@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -50,18 +50,13 @@ if TYPE_CHECKING:
 
 
 _GIVEN = frozenset((dict, ChoiceMap))
-_NO_FORMS: Set[Any] = frozenset()
 _new: Any = object.__new__
 
 
 class CompiledTrace(ReferenceTrace):
-    """A trace as a frame of its program's body.
+    """A trace as a frame of its program's body."""
 
-    Attributes:
-        forms: which `gendsl.transforms.forms.Form`s it is known to have.
-    """
-
-    __slots__ = ("_called", "_count", "_recent", "_records", "_shape", "forms")
+    __slots__ = ("_called", "_count", "_recent", "_records", "_shape")
 
     def __init__(
         self,
@@ -80,7 +75,6 @@ class CompiledTrace(ReferenceTrace):
         self._count = -1  # how many choices there are, where that is known to have been few
         self.log_prob = score if type(score) is float else float(score)
         self.observed_paths = observed
-        self.forms: Set[Any] = _NO_FORMS
         self._shape = 0  # which choices there are, but for those that there were at the start
         self._spaces = None
         self._structure = None
@@ -293,7 +287,7 @@ class CompiledTrace(ReferenceTrace):
         trace._called = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
         trace.log_prob = score if type(score) is float else float(score)
         trace._recent, trace._records, trace._spaces = recent, None, None
-        trace._structure, trace._count, trace.forms = self._structure, self._count, _NO_FORMS
+        trace._structure, trace._count = self._structure, self._count
         trace._shape, trace.scored_from = self._shape, None
         return trace
 

@@ -26,7 +26,6 @@ from gendsl.lang.sites import is_program
 from gendsl.lang.source import Source
 from gendsl.lang.trees import Transformer, clone, located
 from gendsl.supports import Real
-from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.functions import lifted as differentiable
 from gendsl.transforms.functions import lifted_or_refusing
@@ -66,7 +65,6 @@ class Accessor(Lifter):
     def __init__(self) -> None:
         super().__init__(lifted_or_refusing)
         self.known = _Known(self)
-        self.formulas = Formulas(self.lift)
 
     def rewrite(self, source: Source) -> FunctionNode:
         return rewritten(source)
@@ -208,29 +206,8 @@ class _Rewriter(Transformer):
         return node if is_program(node) else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        formula = self._formula(node)
-        if formula is not None:
-            return formula
         self.generic_visit(node)
         return self._access(node) or self._called(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        return self._formula(node) or self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        return self._formula(node) or self.generic_visit(node)
-
-    def _formula(self, node: ast.expr) -> ast.AST | None:
-        """The call that computes a line of arithmetic; None if this is no such line."""
-        found = formula_of(node, self._meant)
-        if found is None:
-            return None
-        text, functions, arguments = found
-        formulas = _method("formulas", [], node).func
-        key = ast.copy_location(ast.Constant(text), node)
-        function = ast.copy_location(ast.Subscript(formulas, key, ast.Load()), node)
-        given = [*functions, *(self.visit(argument) for argument in arguments)]
-        return ast.copy_location(ast.Call(function, given, []), node)
 
     def _access(self, node: ast.Call) -> ast.AST | None:
         """The call that reads, writes or copies by address; None if this is no such call."""

@@ -237,7 +237,7 @@ def image(
 
 def _watch(f: Transform, run: Run, again: Callable[[], Run]) -> None:
     """Compare a run with a second one, where that is due or it writes to other addresses than others did."""
-    watch = f.plans.watch
+    watch = f.watch
     watch.edits += 1
     shape = tuple(tuple(output.entries) for output in run.outputs)
     if watch.edits >= watch.due or watch.is_new(shape):

@@ -28,16 +28,20 @@ from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
-from gendsl.transforms.came_back import RELATIVE_TOLERANCE, known_log_abs_det, seen_to_come_back
 from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
 from gendsl.transforms.run import Copy, Output, Run, Write
-from gendsl.transforms.straight_lines import LOG_DET_TOLERANCE
 
 CANCELLATION_TOLERANCE = 1e-12
 """The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""
+
+RELATIVE_TOLERANCE = 1e-8
+"""How closely a continuous value must come back."""
+
+LOG_DET_TOLERANCE = 1e-6
+"""How closely the forward and backward log-determinants must cancel."""
 
 _TURNED = 1e-6  # relative, of what comes back where a sign is flipped
 
@@ -67,8 +71,7 @@ def check_round_trip(
     try:
         protected = trace.observed_paths if elsewhere else None
         back = run_transform(inverse, there.trace, there.aux, q_args, there.run, protected=protected)
-        gone = None if elsewhere else seen_to_come_back(trace, aux, there, back)
-        returned = [] if gone is not None else [output_values(output) for output in back.outputs]
+        returned = [output_values(output) for output in back.outputs]
     except TransformError as error:
         error.problem = f"{_applied_to_output(f, inverse)} fails: {error.problem}"
         raise
@@ -80,27 +83,24 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
-    backward = None if gone is None else known_log_abs_det(there, back)
-    if backward is None:
-        for output, source in zip(back.outputs, there.run.inputs, strict=True):
-            output.supports = source.supports  # those of the same choices
-        records = [trace.records]
-        if aux is not None:
-            records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))
-        if gone is None:
-            try:
-                gone = _check_returned(f, inverse, trace, records, there, back, returned, elsewhere)
-            except InvolutionError as error:
-                turned = _unturned(f, trace, aux, q_args, there) if inverse is f else []
-                if turned:
-                    name = there.run.outputs[1].name
-                    shown = " and ".join(f"{name}[{', '.join(map(repr, path))}]" for path in turned)
-                    error.fix = (
-                        f"did you forget to flip a sign? If minus the value is written to {shown}, the "
-                        "second application leads back here"
-                    )
-                raise
-        backward = log_abs_det(back, records, gone)
+    for output, source in zip(back.outputs, there.run.inputs, strict=True):
+        output.supports = source.supports  # those of the same choices
+    records = [trace.records]
+    if aux is not None:
+        records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))
+    try:
+        gone = _check_returned(f, inverse, trace, records, there, back, returned, elsewhere)
+    except InvolutionError as error:
+        turned = _unturned(f, trace, aux, q_args, there) if inverse is f else []
+        if turned:
+            name = there.run.outputs[1].name
+            shown = " and ".join(f"{name}[{', '.join(map(repr, path))}]" for path in turned)
+            error.fix = (
+                f"did you forget to flip a sign? If minus the value is written to {shown}, the "
+                "second application leads back here"
+            )
+        raise
+    backward = log_abs_det(back, records, gone)
     total = there.log_abs_det + backward
     if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
         raise InvolutionError(

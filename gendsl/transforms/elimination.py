@@ -2,20 +2,19 @@
 
 The coordinates of the inputs are the rows and the tangents of the outputs the columns. A column with one
 entry left takes that entry's row with it, so most of a usual move is a product of such entries; the rest is
-eliminated. Where the same entries have been nonzero a few times, they have a formula (`determinants`).
+eliminated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 from gendsl.address import Path
 from gendsl.distributions.base import measured
 from gendsl.runtime.records import Records, is_certain
 from gendsl.supports import Simplex, Support
-from gendsl.transforms.determinants import determinant_of_few, known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, lookups, measure_in
@@ -118,23 +117,11 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
             paths = [path for path in paths if path not in state.observed]
         if not _add_rows(run, state, paths, live):
             return None
-    return log_abs_det_of(live, columns)
-
-
-def log_abs_det_of(live: Sequence[int], columns: list[Tangent]) -> float | None:
-    """log |det| of some columns in the rows that are live; None where it isn't positive and finite."""
     if len(live) != len(columns):
         return None
     if not columns:
         return 0.0
-    if len(columns) <= 2 and (det := determinant_of_few(live, columns)) is not None:
-        return math.log(det)
-    slopes: list[float] = []
-    for tangent in columns:
-        slopes += tangent.values()
-    det = known_determinant((tuple(live), *map(tuple, columns)), slopes)
-    if det is None:
-        det = abs(_product(columns, set(live)))
+    det = abs(_product(columns, set(live)))
     return math.log(det) if 0.0 < det < math.inf else None
 
 

@@ -23,12 +23,12 @@ from gendsl.lang.source import Source, find_source
 from gendsl.lang.trees import children
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
+from gendsl.runtime.verify import Schedule
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.explained import explain
 from gendsl.transforms.failures import FailureLog
 from gendsl.transforms.functions import lost_in
 from gendsl.transforms.handles import Handle
-from gendsl.transforms.plans import Plans
 from gendsl.transforms.run import Input, Output, Run, continuous, discrete
 from gendsl.transforms.statements import copy, read, write
 
@@ -56,7 +56,7 @@ class Transform:
         inputs: names of the input traces.
         outputs: names of the output traces.
         parameters: the extra parameters, with their values.
-        plans: runs that are known from those before.
+        watch: when a run is compared with a second one.
         failures: the checks that failed where its proposals were then rejected.
     """
 
@@ -65,7 +65,7 @@ class Transform:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: dict[str, Any]
-    plans: Plans = field(default_factory=Plans, init=False, repr=False)
+    watch: Schedule = field(default_factory=Schedule, init=False, repr=False)
     failures: FailureLog = field(default_factory=FailureLog, init=False, repr=False)
 
     @property

@@ -230,13 +230,6 @@ def lookups(records: Mapping[Path, Record]) -> tuple[Near, Known]:
     return records.get, _unknown
 
 
-def finders(records: Mapping[Path, Record]) -> tuple[Near, Known]:
-    """The same for all choices: the second finds every one of which the first gives no record."""
-    if type(records) is RecordsView:
-        return records.near, records.found
-    return records.get, _unknown
-
-
 def _unknown(path: Path) -> None:
     return None
 

@@ -16,7 +16,6 @@ from scipy.special import betaln
 from gendsl import bernoulli, check_involutive, select
 from gendsl.inference import cycle, involutive, mh, monte_carlo_error
 from gendsl.testing import assert_stationary, enumeration
-from gendsl.transforms.moves import Moves
 from tests.statistical import broken
 
 
@@ -225,7 +224,6 @@ def no_place(example, monkeypatch):
         place = (aux if split else there.aux).project(select("place"))
         return place if split else -place
 
-    monkeypatch.setattr(Moves, "is_wanted", lambda self: False)  # so that there are auxiliary traces
     broken._reweighted(monkeypatch, lambda there, aux, _: change(there, aux) if moves(there, aux) else 0.0)
 
 

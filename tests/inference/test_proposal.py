@@ -153,27 +153,3 @@ def test_a_redraw_of_one_choice_makes_its_trace_when_it_is_asked_for(monkeypatch
     for found in (one, other):
         likelihoods = found.trace().project(select(("y", 3))) - start.project(select(("y", 3)))
         assert found.log_weight == pytest.approx(likelihoods, abs=1e-9)
-
-
-@pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
-def test_a_step_by_a_plan_makes_its_trace_when_it_is_accepted(monkeypatch):
-    monkeypatch.setattr(plans, "SEEN", 4)
-    monkeypatch.setattr(moves, "SEEN", 2)
-    kinds, made = [], []
-    planned_image, trace_of = proposal.planned_image, proposal.trace_of
-
-    def image(*parts, **options):
-        kinds.append(planned_image(*parts, **options))
-        return kinds[-1]
-
-    monkeypatch.setattr(proposal, "planned_image", image)
-    monkeypatch.setattr(proposal, "trace_of", lambda *parts: made.append(None) or trace_of(*parts))
-    trace, rng, accepted = START, np.random.default_rng(1), Counter()
-    with by_hand.off():
-        for _ in range(200):
-            before = len(made)
-            trace, info = KERNELS["involutive"](trace, rng)
-            late = isinstance(kinds[-1], Scored)
-            accepted[info.accepted] += late
-            assert len(made) - before <= (late and info.accepted)
-    assert accepted[True] > 10 and accepted[False] > 10

@@ -1,15 +1,13 @@
-"""Central differences, the derivative that every rule is checked against; a count of how proposals came."""
+"""Central differences, the derivative that every rule is checked against."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gendsl.inference import proposal
 from gendsl.transforms.arrays import DualArray, as_dual_array, seed_array
 from gendsl.transforms.forward import Dual, seed_scalar
 
@@ -95,18 +93,3 @@ def _check(
 @pytest.fixture
 def check_derivative() -> Callable[..., None]:
     return _check
-
-
-@pytest.fixture
-def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
-    """How many proposals came of which kind."""
-    counted: Counter[type] = Counter()
-    planned_image = proposal.planned_image
-
-    def counting(*args: Any, **options: Any) -> Any:
-        found = planned_image(*args, **options)
-        counted[type(found)] += 1
-        return found
-
-    monkeypatch.setattr(proposal, "planned_image", counting)
-    return counted

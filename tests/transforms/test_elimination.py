@@ -24,7 +24,6 @@ from gendsl.transforms import apply as apply_module
 from gendsl.transforms import elimination
 from gendsl.transforms import jacobian as jacobian_module
 from gendsl.transforms.apply import image
-from gendsl.transforms.determinants import formula_of
 
 
 @gen
@@ -43,7 +42,7 @@ def q(trace, m):
 
 @contextmanager
 def only(way):
-    """Determinants are taken in one way: by "elimination", by a "formula", or from a "matrix"."""
+    """Determinants are taken in one way: by "elimination", or from a "matrix"."""
     def refuse(*_):
         raise AssertionError("another way was taken")
 
@@ -52,11 +51,6 @@ def only(way):
             take(patch, lambda *_: None)
         else:
             patch.setattr(jacobian_module, "_log_abs_det", refuse)
-        if way == "elimination":
-            patch.setattr(elimination, "known_determinant", lambda *_: None)
-        elif way == "formula":
-            patch.setattr(elimination, "known_determinant", made_at_once)
-            patch.setattr(elimination, "_product", refuse)
         yield
 
 
@@ -66,15 +60,11 @@ def take(patch, small):
         patch.setattr(module, "small_log_abs_det", small)
 
 
-def made_at_once(pattern, slopes):
-    return formula_of(pattern)(*slopes)
-
-
-def all_ways(f, n, m, k, seed):
+def both_ways(f, n, m, k, seed):
     trace = model.simulate((n, k), rng=seed)
     aux = q.simulate((trace, m), rng=seed)
     found = []
-    for way in ("elimination", "formula", "matrix"):
+    for way in ("elimination", "matrix"):
         with only(way):
             found.append(image(f, trace, q, (m,), aux).log_abs_det)
     return found
@@ -111,11 +101,10 @@ def a_move(seed):
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_all_ways_give_one_determinant(seed):
+def test_both_ways_give_one_determinant(seed):
     f, n, m, k = a_move(seed)
-    eliminated, formula, matrix = all_ways(f, n, m, k, seed)
+    eliminated, matrix = both_ways(f, n, m, k, seed)
     assert eliminated == pytest.approx(matrix, rel=1e-10, abs=1e-10)
-    assert formula == pytest.approx(matrix, rel=1e-10, abs=1e-10)
 
 
 MISTAKES = {
@@ -133,7 +122,6 @@ def test_planted_mistakes_are_seen(mistake, monkeypatch):
     assert source.count(was) == 1
     namespace = {"__name__": "planted"}
     exec(compile(source.replace(was, wrong), "planted", "exec"), namespace)
-    namespace["known_determinant"] = lambda *_: None
     take(monkeypatch, namespace["small_log_abs_det"])
     wrong_moves = 0
     for seed in range(80):
