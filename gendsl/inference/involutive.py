@@ -30,6 +30,9 @@ from gendsl.transforms.language import Transform, TransformPair, directions
 
 Check = bool | Literal["reject"]
 
+_MOST_KERNELS = 16
+"""How many kernels of one transform are kept that were made where `involutive_mcmc` was called."""
+
 _REJECTED = (TransformError, NaNError, ParameterError, ArithmeticError, ValueError)
 """What check="reject" rejects: a wrong transform, and arithmetic that fails at the point proposed."""
 
@@ -88,7 +91,40 @@ def involutive_mcmc(
         TransformError: f is wrong at this point; the subclass says how.
     """
     _validate_move(q, q_args, f, check)
-    return _step(trace, q, q_args, f, check, as_rng(rng))
+    _check_trace(trace)
+    return _kernel_of(q, f, q_args, check)(trace, as_rng(rng))
+
+
+def _kernel_of(
+    q: GenFunction | None, f: Transform | TransformPair, q_args: tuple[Any, ...], check: Check
+) -> Kernel:
+    """The kernel of a move, one for the same objects: where it is called often, it is machine code."""
+    key = (id(q), check, *map(id, q_args))  # the kernel keeps them alive
+    kernel = f.kernels.get(key)
+    if kernel is None:
+        if len(f.kernels) >= _MOST_KERNELS:
+            f.kernels.clear()
+        kernel = f.kernels[key] = _kernel(q, f, q_args, check, f.__name__)
+    return kernel
+
+
+def _kernel(
+    q: GenFunction | None, f: Transform | TransformPair, q_args: tuple[Any, ...], check: Check, name: str
+) -> Kernel:
+    def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
+        return _step(trace, q, q_args, f, check, rng)
+
+    maps = tuple(there for there, _ in directions(f)) if isinstance(f, TransformPair) else (f,)
+    move = Involution(f.__name__, q, q_args, maps, bool(check))
+    return Kernel(step, name, reversible=True, move=move, told=_told)
+
+
+def _check_trace(trace: Any) -> None:
+    if type(trace) is not CompiledTrace and not isinstance(trace, ReferenceTrace):
+        raise KernelError(
+            f"involutive_mcmc needs a trace, got {trace!r}",
+            fix="start from model.generate(args, observations).trace",
+        )
 
 
 def _step(
@@ -99,12 +135,8 @@ def _step(
     check: Check,
     rng: np.random.Generator,
 ) -> tuple[ReferenceTrace, InvolutiveInfo]:
-    """`involutive_mcmc` of a valid move."""
-    if type(trace) is not CompiledTrace and not isinstance(trace, ReferenceTrace):
-        raise KernelError(
-            f"involutive_mcmc needs a trace, got {trace!r}",
-            fix="start from model.generate(args, observations).trace",
-        )
+    """`involutive_mcmc` of a valid move, as it is run step by step."""
+    _check_trace(trace)
     check_start(trace)
     aux = None if q is None else q.simulate_once((trace, *q_args), rng)
     if isinstance(f, Transform):
@@ -170,13 +202,7 @@ def involutive(
         name: the name under which its acceptance is counted; the transform's if not given.
     """
     _validate_move(q, q_args, f, check)
-
-    def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
-        return _step(trace, q, q_args, f, check, rng)
-
-    maps = tuple(there for there, _ in directions(f)) if isinstance(f, TransformPair) else (f,)
-    move = Involution(f.__name__, q, q_args, maps, bool(check))
-    return Kernel(step, name or f.__name__, reversible=True, move=move, told=_told)
+    return _kernel(q, f, q_args, check, name or f.__name__)
 
 
 def _told(step: Told) -> InvolutiveInfo:

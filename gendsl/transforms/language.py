@@ -58,6 +58,7 @@ class Transform:
         parameters: the extra parameters, with their values.
         watch: when a run is compared with a second one.
         failures: the checks that failed where its proposals were then rejected.
+        kernels: those of `involutive_mcmc` that propose by it.
     """
 
     origin: Source
@@ -67,6 +68,7 @@ class Transform:
     parameters: dict[str, Any]
     watch: Schedule = field(default_factory=Schedule, init=False, repr=False)
     failures: FailureLog = field(default_factory=FailureLog, init=False, repr=False)
+    kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -320,6 +322,7 @@ class TransformPair:
 
     forward: Transform
     backward: Transform
+    kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
