@@ -2,7 +2,7 @@
 
     python benchmarks/run.py                          # every row
     python benchmarks/run.py --plot                   # and cost against N, in benchmarks/cost_against_n.png
-    python benchmarks/run.py --rows figure1,coal      # some groups of rows
+    python benchmarks/run.py --rows steps,cold        # some groups of rows
     python benchmarks/run.py --quick                  # small N and few rounds: rough numbers in seconds
 
 Every ratio is of two times of this run, taken in turns.
@@ -16,13 +16,10 @@ import platform
 from pathlib import Path
 
 import assignments
-import checked
 import clustering
-import coal_moves
 import columns
 import compiling
 import drift
-import figure1_steps
 import gradient_kernels
 import local_moves
 import numpy as np
@@ -33,12 +30,9 @@ import steps
 from harness import FULL, QUICK, Group, Line, measure
 
 GROUPS: dict[str, Group] = {
-    **figure1_steps.GROUPS,
     **local_moves.GROUPS,
     **assignments.GROUPS,
     **columns.GROUPS,
-    **coal_moves.GROUPS,
-    **checked.GROUPS,
     **clustering.GROUPS,
     **compiling.GROUPS,
     **drift.GROUPS,

@@ -26,8 +26,10 @@ from hand.pair import Pair
 from harness import Line, Row, Scale, ranked
 from threadpoolctl import threadpool_limits
 
+from gendsl import pair as pair_of
 from gendsl import sample
-from gendsl.inference import repeat
+from gendsl.compiler.moves import Involution
+from gendsl.inference import involutive, repeat
 
 FAMILIES = (*hand.EXAMPLES, *models.FAMILIES)
 EACH = 100
@@ -72,6 +74,15 @@ class EachStepByFunction(EachStep):
         super().__init__(pair, size)
         address = self.record["first"]
         self.record = {"first": lambda trace: trace[address]}
+
+
+class Checked(Chain):
+    """The same of an involutive move with `check=True`."""
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        move = pair.kernel.move
+        f = pair_of(*move.maps) if len(move.maps) > 1 else move.maps[0]
+        super().__init__(pair._replace(kernel=involutive(move.q, f, move.q_args, check=True)), size)
 
 
 class ByHand:
@@ -206,6 +217,26 @@ def called(scale: Scale) -> list[Row | Line]:
     return list(ranked((in_a_loop(pair, scale) for pair in pairs), scale))
 
 
+def checked(scale: Scale) -> list[Row | Line]:
+    """The group of involutive moves with `check=True`, against the same without."""
+    every = [pair for family in FAMILIES for pair in hand.pairs(family)]
+    moves = [pair for pair in every if isinstance(getattr(pair.kernel, "move", None), Involution)]
+
+    def row(pair: Pair) -> Row:
+        size = min(pair.sizes[0], scale.largest)
+        with_checks, without = Checked(pair, size), Chain(pair, size)
+        for _ in range(WARM_UP if scale.round_seconds else 1):
+            with_checks(1)
+            without(1)
+        draws = SEVERAL if scale.round_seconds else 1
+        return Row(
+            f"{pair.name}, check=True", size, partial(with_checks, draws), "unchecked",
+            partial(without, draws), EACH * draws, cpu=True,
+        )  # fmt: skip
+
+    return list(ranked(map(row, moves if scale.round_seconds else moves[:1]), scale))
+
+
 # --- the first steps in a new process -------------------------------------------------------------
 
 
@@ -250,6 +281,7 @@ GROUPS = {
     "steps-numba": compiled,
     "recorded": recorded,
     "called": called,
+    "checked": checked,
     "cold": cold,
 }
 

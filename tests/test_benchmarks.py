@@ -260,16 +260,6 @@ def test_the_scores_by_hand_are_the_changes_of_the_traces(folder):
         assert trace.update({site: 0.3}).trace.log_prob == pytest.approx(log_prob(0.3), rel=1e-12)
 
 
-def test_numba_computes_the_same_likelihood(folder):
-    pytest.importorskip("numba")
-    compiled, plain = load("figure1_numba"), load("figure1_numpy")
-    data = np.random.default_rng(5).normal(20.0, 5.0, 200)
-    parameters = [10.0, 20.0, 26.0], [4.0, 3.0, 2.0], [0.2, 0.5, 0.3]
-    assert compiled.log_likelihood(data, *parameters) == pytest.approx(
-        plain.log_likelihood(data, *parameters), rel=1e-12
-    )
-
-
 # --- the moves of hand/ --------------------------------------------------------------------------------
 
 EXAMPLES = "figure1", "coal"

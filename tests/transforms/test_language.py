@@ -313,7 +313,7 @@ def test_a_point_to_its_cell_and_back(name, program):
 
     trace = program.generate((), {}, init={"fine": True, "x": 0.678}, rng=1).trace
     cells = set()
-    for seed in range(60):  # by plans, too, if there are any
+    for seed in range(60):
         trace, info = involutive_mcmc(trace, place_in_cell, (), f, check=True, rng=seed)
         assert info.accepted and info.log_accept_ratio == pytest.approx(0.0, abs=1e-9)
         if not trace["fine"]:
