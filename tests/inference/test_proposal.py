@@ -1,6 +1,5 @@
 """What a kernel proposes: the weight is the change in log density; the trace is made once, when asked for."""
 
-from collections import Counter
 from importlib import import_module
 
 import numpy as np
@@ -23,8 +22,6 @@ from gendsl.inference.compiled import by_hand
 from gendsl.inference.coordinates import Coordinates
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.watched import runs_whole
-from gendsl.transforms import moves, plans
-from gendsl.transforms.moves import Scored
 
 
 @gen

@@ -21,6 +21,7 @@ from gendsl import (
     write,
 )
 from gendsl.inference import proposal
+from gendsl.inference.compiled import by_hand
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.verify import Schedule
@@ -77,6 +78,13 @@ def unlisted(trace):
 
         patch.setattr(ReferenceTrace, "edit", guarded_edit)
         yield guarded(trace)
+
+
+@pytest.fixture(autouse=True)
+def step_by_step():
+    """Machine code, which looks at all choices, is not what steps are."""
+    with by_hand.off():
+        yield
 
 
 @pytest.fixture(params=["compiled", "reference"])
