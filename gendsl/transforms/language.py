@@ -333,6 +333,9 @@ class TransformPair:
     def __name__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> Any:
+        return TransformPair, (self.forward, self.backward)  # kernels are made again where they are called
+
     @property
     def inverse(self) -> TransformPair:
         """The same pair, the other way round."""

@@ -37,7 +37,7 @@ from gendsl.inference import involutive
 from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.laws.modules import imported
-from tests.transforms import test_programs, test_random_moves
+from tests.transforms import random_moves, test_programs
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 
@@ -49,9 +49,9 @@ def steps_of(trace, move, cases):
 
 def random_move(seed):
     """The steps of a move that is put together at random."""
-    text, counts = test_random_moves.Writer(seed).source()
+    text, counts = random_moves.Writer(seed).source()
     with imported(text) as module:
-        trace = test_random_moves.start(module, seed, counts)
+        trace = random_moves.start(module, seed, counts)
         return steps_of(trace, Move(module.auxiliary, module.move), 4)
 
 

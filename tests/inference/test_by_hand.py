@@ -26,11 +26,13 @@ from gendsl import (
     uniform_discrete,
     write,
 )
+from gendsl.errors import ParameterError
 from gendsl.inference import (
     cycle,
     elliptical_slice,
     gibbs,
     involutive,
+    involutive_mcmc,
     mh,
     mixture,
     random_walk,
@@ -42,6 +44,8 @@ from gendsl.inference import (
 from gendsl.inference.compiled import by_hand, policy, thresholds
 from gendsl.inference.kernel import Kernel
 from gendsl.testing import running_on
+from tests.laws.modules import imported
+from tests.transforms import random_moves
 
 needs_machine_code = pytest.mark.skipif(
     policy.why_no_machine_code() is not None, reason="there is no machine code here"
@@ -327,6 +331,80 @@ def test_what_is_outside_may_change_between_calls(place):
     assert loop() == pytest.approx(expected, rel=1e-9)
 
 
+class Width:
+    def __init__(self, value):
+        self.value = value
+        self.factor = one_of
+
+
+def one_of(value):
+    return value
+
+
+def half_of(value):
+    return value / 2
+
+
+@gen
+def by_first(trace, given):
+    u = ~normal(0, given[0])
+
+
+@gen
+def by_object(trace, given):
+    u = ~normal(0, given.factor(given.value))
+
+
+def at_first(*values):
+    """Changes the first item: to the first value, then to the second one, and so on."""
+    return [lambda given, value=value: given.__setitem__(0, value) for value in values]
+
+
+ARGUMENTS = {
+    "a list": (by_first, lambda: [0.1], at_first(1.0, 3.0)),
+    "an array": (by_first, lambda: np.array([0.1]), at_first(1.0, 3.0)),
+    "a dict": (by_first, lambda: {0: 0.1}, at_first(1.0, 3.0)),
+    "a longer list": (by_first, lambda: [0.1], [lambda given: given.insert(0, 2.0)]),
+    "another type": (by_first, lambda: [1], at_first(0.5, 2)),
+    "what is no number": (by_first, lambda: [1.0], at_first("1.0", 2.0)),
+    "an attribute": (by_object, lambda: Width(0.1), [lambda given: setattr(given, "value", 2.0)]),
+    "of another type": (by_object, lambda: Width(1), [lambda given: setattr(given, "value", 0.5)]),
+    "a function": (by_object, lambda: Width(1.0), [lambda given: setattr(given, "factor", half_of)]),
+    "there is none": (by_object, lambda: Width(1.0), [lambda given: delattr(given, "value")]),
+}
+
+
+@needs_machine_code
+@pytest.mark.parametrize("called", ["a kernel", "involutive_mcmc"])
+@pytest.mark.parametrize("what", ARGUMENTS)
+def test_what_an_auxiliary_program_is_given_may_change_between_calls(what, called):
+    q, make, changes = ARGUMENTS[what]
+
+    def loop():
+        given = make()
+        now, rng, seen, kernel = start(), np.random.default_rng(2), [], involutive(q, shift, (given,))
+        for number in range(100):
+            if number % 40 == 30 and number // 40 < len(changes):
+                changes[number // 40](given)
+            try:
+                if called == "a kernel":
+                    now, info = kernel(now, rng)
+                else:
+                    now, info = involutive_mcmc(now, q, (given,), shift, rng=rng)
+                seen.append((info.accepted, info.log_accept_ratio, now["mu", 0]))
+            except (ParameterError, AttributeError) as error:
+                seen.append((f"{type(error)}: {error}", 0.0, 0.0))
+        return seen, rng.random()
+
+    with running_on("compiled"):
+        expected, bits = loop()
+    assert not is_compiled()
+    found, own = loop()
+    assert own == bits
+    for one, other in zip(found, expected, strict=True):
+        assert one[0] == other[0] and one[1:] == pytest.approx(other[1:], rel=1e-9)
+
+
 @gen
 def root():
     x = ~normal(1, 1)
@@ -485,6 +563,27 @@ def test_few_calls_or_those_that_do_not_go_on_compile_nothing():
     with running_on("compiled"):
         walked(lambda _: kernel, start(), 4 * CALLS, 3)
     assert not is_compiled()
+
+
+@needs_machine_code
+@pytest.mark.parametrize("seed", range(6))
+def test_involutions_put_together_at_random(seed):
+    text, counts = random_moves.Writer(seed).source()
+    with imported(text) as module:
+        first, check = random_moves.start(module, seed, counts), (False, True, "reject")[seed % 3]
+
+        def step(trace, rng):
+            return involutive_mcmc(trace, module.auxiliary, (), module.move, check=check, rng=rng)
+
+        with running_on("compiled"):
+            expected, infos, bits = walked(lambda _: step, first, 60, 3)
+        traces, told, own = walked(lambda _: step, first, 60, 3)
+        assert is_compiled() and own == bits
+        assert all(same(one, other) for one, other in zip(told, infos, strict=True))
+        for trace, other in zip(traces, expected, strict=True):
+            mine, theirs = dict(trace.choices), dict(other.choices)
+            assert mine.keys() == theirs.keys()
+            assert all(np.allclose(value, theirs[path], rtol=1e-9) for path, value in mine.items())
 
 
 class Halves(np.random.Generator):

@@ -1,6 +1,8 @@
 """A pair of transforms as a move: neither is its own inverse, and the posterior is still left alone."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -94,3 +96,17 @@ def test_checks_find_a_pair_that_is_no_pair():
 def test_a_pair_is_counted_under_both_names():
     run = sample(cycle(involutive(None, SCALE)), positive.simulate((), rng=0), 5, seed=0)
     assert set(run.acceptance) == {"double and halve"}
+
+
+def test_a_pair_is_pickled_and_copied_after_steps_with_it():
+    """Of a loop of `involutive_mcmc` it keeps kernels, which are no part of it."""
+    trace = positive.simulate((), rng=1)
+    for seed in range(3):
+        trace, _ = involutive_mcmc(trace, None, (), SCALE, rng=seed)
+    for again in (pickle.loads(pickle.dumps(SCALE)), copy.copy(SCALE), copy.deepcopy(SCALE)):
+        assert not again.kernels and type(again) is type(SCALE)
+        assert involutive_mcmc(trace, None, (), again, rng=4)[1] == involutive_mcmc(
+            trace, None, (), SCALE, rng=4
+        )[1]
+    kernel = pickle.loads(pickle.dumps(involutive(None, SCALE)))
+    assert kernel(trace, 5)[1] == involutive(None, SCALE)(trace, 5)[1]

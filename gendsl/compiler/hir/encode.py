@@ -4,6 +4,7 @@ code.
 
 from __future__ import annotations
 
+import builtins
 import struct
 from typing import Any
 
@@ -28,6 +29,9 @@ from gendsl.compiler.hir.types import (
     Union,
     leaves,
 )
+
+_REALS = {bool, int, float, np.float64}
+"""The types of what a list of floats may have."""
 
 
 def room(count: int) -> np.ndarray:
@@ -57,7 +61,7 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
         case Number(kind):
             if not isinstance(value, (bool, int, float)) or "bif".index(_kind(value)) > "bif".index(kind):
                 raise NotClosed("a value of another type than before")
-            return [{"f": float, "i": int, "b": bool}[kind](value)]
+            return [_number(kind, value)]
         case Iterator("range") if isinstance(value, range):
             return [value.start, value.stop, value.step]
         case Text() if isinstance(value, str):
@@ -67,6 +71,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 if not isinstance(value, tuple) or len(value) != len(items):
                     raise NotClosed("a tuple of another length than before")
                 parts = list(value)
+            elif builtins.type(value) is not cls or not all(hasattr(value, name) for name in names):
+                raise NotClosed(f"something else where there was an instance of {cls.__name__}")
             else:
                 parts = [getattr(value, name) for name in names]
             return [leaf for part, item in zip(parts, items, strict=True) for leaf in flat(facts, part, item)]
@@ -76,11 +82,13 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 raise NotClosed("a list where there was a tuple, or a tuple where there was a list")
             item = facts.item(site)
             if item == Number("f"):
+                if not set(map(builtins.type, value)) <= _REALS:
+                    raise NotClosed("a value of another type than before")
                 return [list(map(float, value))]
             if isinstance(item, Number):
                 return [[flat(facts, one, item)[0] for one in value]]
             return [[_item(flat(facts, one, item)) for one in value]]
-        case Dict(site):
+        case Dict(site) if isinstance(value, dict):
             return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
         case Set(site) if isinstance(value, (set, frozenset)):
             return [_table(facts, dict.fromkeys(value), facts.item(site, "key"), Known(None))]
@@ -103,6 +111,16 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                     result += found if i == tag else zeros
                 return result
     raise NotClosed("a value that a text can't be given")
+
+
+def _number(kind: str, value: Any) -> Any:
+    """A number as one of a kind."""
+    if kind == "i" and not -(2**63) <= value < 2**63:
+        raise NotClosed("an integer of more than 64 bits")
+    try:
+        return {"f": float, "i": int, "b": bool}[kind](value)
+    except OverflowError:
+        raise NotClosed("an integer that is no float") from None
 
 
 def _kind(value: Any) -> str:

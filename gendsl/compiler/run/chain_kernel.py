@@ -49,6 +49,7 @@ class ChainKernel(Compiled):
         compared: how many steps were compared with the reference.
         sizes_compared: how many choices the traces had that these started from.
         seconds: how long the last comparison took.
+        auxiliary: the arguments of the auxiliary programs, by their names.
         functions_kept: the texts of functions whose values were recorded, or why there is none.
         left: the trace that the last chain stopped at, after how many steps, and its memory, for a chain that
             goes on from there; or nothing.
@@ -67,12 +68,12 @@ class ChainKernel(Compiled):
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
         self.functions_kept: list[tuple[Any, Made]] = []
-        self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
-        self.values |= {
+        self.auxiliary = {
             f"q{i}": (*given_trace(one), *one.q_args)
             for i, one in enumerate(all_of(steps))
             if isinstance(one, (Involution, Proposing)) and one.q is not None
         }
+        self.values: dict[str, tuple[Any, ...]] = {MODEL: args, **self.auxiliary}
         for number, one in enumerate(all_of(steps)):
             if isinstance(one, Transition):
                 self.values |= {f"t{number}_{rung}": given for rung, given in enumerate(one.args)}
@@ -140,6 +141,10 @@ class ChainKernel(Compiled):
             (number, self.values[one.name][one.position] if isinstance(one, ArgumentsOf) else one, kind)
             for number, one, kind in super().inputs()
         ]
+
+    def _may_change(self, place: Any) -> bool:
+        # of the model's arguments a trace has copies, of an auxiliary program's a kernel has none
+        return super()._may_change(place) or (isinstance(place, ArgumentsOf) and place.name in self.auxiliary)
 
     def placed(self, addresses: Addresses, choices: Mapping[Any, Any]) -> dict[Any, Placed]:
         """The templates, indices and leaves of the choices of a trace."""

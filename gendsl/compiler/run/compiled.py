@@ -13,6 +13,7 @@ import numpy as np
 from gendsl.compiler.hir.addresses import Addresses
 from gendsl.compiler.hir.encode import flat
 from gendsl.compiler.hir.facts import TextColumn
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.outside import Outside
 from gendsl.compiler.hir.templates import ArgumentsOf, Lowered
 from gendsl.compiler.hir.types import Type
@@ -46,14 +47,26 @@ class Compiled(ABC):
         return self._outside.changed(of_users=of_users)
 
     def found_outside(self) -> bytes:
-        """What there is now in the objects from outside, but for arguments: as bytes, equal if it is.
+        """What there is now in the objects from outside that may change: as bytes, equal if it is.
 
         Raises:
             NotClosed: one of them is not of the type that the text is for.
         """
-        of_others = ArgumentsOf, TextColumn
-        found = [given for given in self.lowered.inputs if not isinstance(given[0], of_others)]
+        places = self.lowered.inputs
+        found = [(one, kind) for number, one, kind in self.inputs() if self._may_change(places[number][0])]
         return marshal.dumps([self._as_found(one, kind) for one, kind in found], _WITHOUT_REFERENCES)
+
+    def fits(self) -> bool:
+        """Whether the objects from outside that may change are of the types that the text is for."""
+        try:
+            self.found_outside()
+        except NotClosed:
+            return False
+        return True
+
+    def _may_change(self, place: Any) -> bool:
+        """Whether what is at a place among the inputs is the user's own, and no copy."""
+        return not isinstance(place, (ArgumentsOf, TextColumn))
 
     def _as_found(self, one: Any, kind: Type) -> Any:
         """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""

@@ -57,7 +57,7 @@ class _Compiled(NamedTuple):
             and observed == self.observed
             and len(args) == len(self.args)
             and all(map(_are_same, self.args, private(args, self.args)))
-            and (self.closed is None or self.closed.changed() is None)
+            and (self.closed is None or (self.closed.changed() is None and self.closed.fits()))
         )
 
 
