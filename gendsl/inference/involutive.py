@@ -104,7 +104,7 @@ def _kernel_of(
     if kernel is None:
         if len(f.kernels) >= _MOST_KERNELS:
             f.kernels.clear()
-        kernel = f.kernels[key] = _kernel(q, f, q_args, check, f.__name__)
+        kernel = f.kernels[key] = _kernel(q, f.without_kernels(), q_args, check, f.__name__)
     return kernel
 
 

@@ -120,6 +120,14 @@ class Transform:
         """The instance whose method it is, alone in a tuple."""
         return self.body.args if isinstance(self.body, functools.partial) else ()
 
+    def without_kernels(self) -> Transform:
+        """This transform, for its kernels: what knows them by weak references, and has what they are made
+        of, must not come back to them by it.
+        """
+        made = object.__new__(Transform)
+        vars(made).update({**vars(self), "kernels": {}})
+        return made
+
     def bind(self, **parameters: Any) -> Transform:
         """The transform with some of its extra parameters set."""
         for name in parameters:
@@ -335,6 +343,10 @@ class TransformPair:
 
     def __reduce__(self) -> Any:
         return TransformPair, (self.forward, self.backward)  # kernels are made again where they are called
+
+    def without_kernels(self) -> TransformPair:
+        """This pair, for its kernels; see `Transform.without_kernels`."""
+        return TransformPair(self.forward, self.backward)
 
     @property
     def inverse(self) -> TransformPair:

@@ -18,6 +18,7 @@ from gendsl import (
     gen,
     mvnormal,
     normal,
+    pair,
     poisson,
     read,
     sample,
@@ -523,6 +524,38 @@ def test_neither_kernels_nor_traces_are_kept():
     del made
     gc.collect()
     assert new() is None
+
+
+def made_in_a_loop(as_pair):
+    """References to the programs of a loop of `involutive_mcmc`, and to what the loop was given."""
+
+    @gen
+    def local(n):
+        mu = ("mu", 0) @ ~normal(0, 3)
+        y = ~normal(mu, 1)
+
+    @transform
+    def moved(model_in, aux_in, *, model_out, aux_out):
+        mu, u = read(model_in["mu", 0], continuous), read(aux_in["u"], continuous)
+        write(model_out["mu", 0], mu + u, continuous)
+        write(aux_out["u"], -u, continuous)
+
+    given, f = np.ones(1), pair(moved, moved) if as_pair else moved
+    trace, rng = local.generate((1,), {"y": 1.0}, rng=1).trace, np.random.default_rng(1)
+    for _ in range(4 * CALLS):
+        trace, _ = involutive_mcmc(trace, by_first, (given,), f, rng=rng)
+    assert is_compiled()
+    return [weakref.ref(one) for one in (local, moved, f, given)]
+
+
+@needs_machine_code
+@pytest.mark.parametrize("as_pair", [False, True], ids=["transform", "pair"])
+def test_programs_that_are_made_anew_are_not_kept(as_pair):
+    """But for the last ones, whose kernels run as machine code."""
+    left = made_in_a_loop(as_pair)
+    by_hand._HANDS.running.clear()
+    gc.collect()
+    assert [one() for one in left] == [None] * 4
 
 
 @needs_machine_code
