@@ -88,6 +88,10 @@ class ChainState(ABC):
         words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = 0
         words[Word.ZERO_COUNT] = self.told_zeros
 
+    @abstractmethod
+    def renew(self) -> None:
+        """Take over what there is outside of the text now; what warm-ups have found is forgotten."""
+
     def draw_from(self, generator: Any) -> None:
         """Draw from another bit generator from now on."""
         self.generator, self.origin = generator, None

@@ -95,6 +95,9 @@ class NativeState(NativeChoices, ChainState):
         self.words[Word.SCHEDULE] = self.schedule.ctypes.data
         self.draw_from(generator)
 
+    def renew(self) -> None:
+        self._set_inputs()
+
     def draw_from(self, generator: Any) -> None:
         super().draw_from(generator)
         self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value

@@ -81,9 +81,14 @@ class PythonState(ChainState):
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
         super().start(generator, schedule)
         self.codes, self.rng = list(schedule), np.random.Generator(generator)
+        self.renew()
+        if self.state is not None:
+            self.state.rng = self.rng
+
+    def renew(self) -> None:
         self.functions = self.closed.namespace()
         if self.state is not None:
-            self.state.rng, self.state.same = self.rng, {}
+            self.state.same = {}
 
     def _give(self, place: int, value: Any) -> Any:
         lowered = self.closed.lowered

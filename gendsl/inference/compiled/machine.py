@@ -83,6 +83,7 @@ class Machine:
         why_called: why Python calls them, where it does.
         calls: how often it did as machine code failed, by the reason.
         told: what a kernel told of the last step that it made itself, and whether it led to another trace.
+        outside: what was found outside of the programs, where kernels are called that may change it.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Machine:
         state = self._taken_over(trace)
         self.state: ChainState = self.form(cast(Any, self.closed)) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
+        self.outside = self.closed.found_outside() if self.called else b""
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
         if state is None:
@@ -463,13 +465,38 @@ class Machine:
                     given = self.model.score(trace.args, dict(values_of(trace)))
                     given.observed_paths = trace.observed_paths
                     trace = given
-                self.beyond, self.known = str(error), trace
-                self._go_on_without(tallies)
+                self._give_up(str(error), trace, tallies)
                 return
         elif self.state.kept:
             self.state.remember(trace)
+        if part.move is None:
+            try:
+                self._look_outside(trace)
+            except NotClosed as error:
+                self._give_up(str(error), trace, tallies)
+                return
         self.state.forget()
         self.known = None
+
+    def _look_outside(self, trace: Any) -> None:
+        """Take over what code of the user's may have changed outside of the programs.
+
+        Raises:
+            NotClosed: it is something that the text takes for constant, or is of another type now.
+        """
+        changed = self.closed.changed(of_users=True)
+        if changed is not None:
+            raise NotClosed(f"{changed} is not what it was")
+        found = self.closed.found_outside()
+        if found != self.outside:
+            self.outside = found
+            self.state.renew()
+            self.state.remember(trace)
+
+    def _give_up(self, why: str, trace: Any, tallies: Tallies) -> None:
+        """Go on from a trace by the kernels themselves, for a reason."""
+        self.beyond, self.known = why, trace
+        self._go_on_without(tallies)
 
     def _go_on_without(self, tallies: Tallies) -> None:
         """Make what is left of the sweeps by the kernels themselves."""

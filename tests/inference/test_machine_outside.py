@@ -1,0 +1,140 @@
+"""Callables in a cycle that change what the programs of compiled kernels are given, or find outside."""
+
+import numpy as np
+import pytest
+
+from gendsl import continuous, gen, involutive_mcmc, normal, read, sample, select, transform, write
+from gendsl.inference import cycle, involutive, random_walk, repeat
+from gendsl.testing import running_on
+from tests.inference.forms import AS
+
+SPREADS = [1.0]
+WIDTHS = np.array([1.0])
+WIDTH = 1.0
+
+
+@gen
+def model(n):
+    mu = ~normal(0, 3)
+    for i in range(n):
+        ("y", i) @ ~normal(mu, 1.0)
+
+
+@gen
+def by_argument(trace, spreads):
+    u = ~normal(0, spreads[0])
+
+
+@gen
+def by_list(trace):
+    u = ~normal(0, SPREADS[0])
+
+
+@gen
+def by_array(trace):
+    u = ~normal(0, WIDTHS[0])
+
+
+@gen
+def by_number(trace):
+    u = ~normal(0, WIDTH)
+
+
+@transform
+def shift(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+def start():
+    data = np.random.default_rng(1).normal(1.0, 1.0, 30)
+    return model.generate((30,), {"y": data}, init={"mu": 0.5}, rng=1).trace
+
+
+def reset():
+    global WIDTH
+    SPREADS[0] = WIDTHS[0] = WIDTH = 1.0
+    SPREADS[:] = [1.0]
+
+
+def run(make, runtime, draws=200, warmup=0):
+    reset()
+    try:
+        with running_on(runtime):
+            return sample(make(), start(), draws, warmup=warmup, record="mu", seed=1, progress=False)
+    finally:
+        reset()
+
+
+def moved_by(q, *q_args):
+    """A move beside a callable that changes what it draws with, in each sweep."""
+
+    def adapted(trace, rng):
+        global WIDTH
+        for one in (SPREADS, WIDTHS, *q_args):
+            one[0] *= 0.97
+        WIDTH = SPREADS[0]
+        return trace, None
+
+    return cycle(repeat(involutive(q, shift, q_args), 2), adapted)
+
+
+@pytest.mark.parametrize("q", [by_argument, by_list, by_array], ids=lambda q: q.__name__)
+def test_what_is_changed_in_place_is_taken_over(q, form):
+    def make():
+        return moved_by(q, *([[1.0]] if q is by_argument else []))
+
+    found, expected = run(make, form), run(make, "reference")
+    assert found.ran == [f"{AS[form]} but for adapted"]
+    np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+
+
+def test_what_the_text_takes_for_constant_ends_it_at_once(form):
+    found, expected = run(lambda: moved_by(by_number), form), run(lambda: moved_by(by_number), "reference")
+    assert found.ran[0].endswith("then step by step: WIDTH is not what it was")
+    np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+
+
+def test_what_is_of_another_type_ends_it(form):
+    def make():
+        calls = []
+
+        def other(trace, rng):
+            calls.append(trace["mu"])
+            if len(calls) == 50:
+                SPREADS[:] = ["wide"]
+            if len(calls) == 51:
+                SPREADS[:] = [0.5]
+            return trace, None
+
+        @gen
+        def drawn(trace):
+            u = ~normal(0, 1.0 if SPREADS[0] == "wide" else SPREADS[0])
+
+        return cycle(involutive(drawn, shift), other)
+
+    found, expected = run(make, form), run(make, "reference")
+    np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+
+
+def test_what_a_warm_up_has_found_stays(form):
+    def make():
+        walk = random_walk(select("mu"))
+        return cycle(walk, moved_by(by_argument, [1.0]))
+
+    found, expected = run(make, form, warmup=100), run(make, "reference", warmup=100)
+    np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-9)
+
+
+def test_a_loop_of_ones_own_takes_it_over_too():
+    def chain(runtime):
+        spreads, rng, trace, found = [1.0], np.random.default_rng(1), start(), []
+        with running_on(runtime):
+            for _ in range(200):
+                trace, _ = involutive_mcmc(trace, by_argument, (spreads,), shift, rng=rng)
+                spreads[0] *= 0.98
+                found.append(trace["mu"])
+        return found
+
+    np.testing.assert_allclose(chain("native"), chain("reference"), rtol=1e-12)
