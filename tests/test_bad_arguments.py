@@ -530,7 +530,8 @@ def test_a_function_without_derivatives_in_a_lambda(name):
 
     with pytest.raises(LostDerivativeError) as caught:
         step(f)
-    if name != "numpy.fft":  # NumPy 1.26 asks for complex(x), which says so itself
+    # NumPy 1.26 asks for complex(x), which says so itself, as does float(x) where C hands its error on
+    if name not in ("numpy.fft", "a solver"):
         assert "a derivative can't be followed: " in str(caught.value)
         assert "in a plain `def`, not in a lambda" in str(caught.value)
     assert caught.value.location.filename == __file__

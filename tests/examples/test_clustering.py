@@ -221,15 +221,15 @@ def no_place(example, monkeypatch):
 
     def change(there, aux):
         split = "place" in aux
-        place = (aux if split else there.aux).project(select("place"))
+        place = (aux if split else there._source.aux).project(select("place"))
         return place if split else -place
 
-    broken._reweighted(monkeypatch, lambda there, aux, _: change(there, aux) if moves(there, aux) else 0.0)
+    broken._reweighted(monkeypatch, lambda there, aux: change(there, aux) if moves(there, aux) else 0.0)
 
 
 def moves(there, aux):
     """Whether a stick is left for a new cluster, so that something happens."""
-    return "place" in aux or "place" in there.aux
+    return "place" in aux or "place" in there._source.aux
 
 
 def no_way_back(example, monkeypatch):
