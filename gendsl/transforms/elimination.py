@@ -121,8 +121,8 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
         return None
     if not columns:
         return 0.0
-    det = abs(_product(columns, set(live)))
-    return math.log(det) if 0.0 < det < math.inf else None
+    log_det = _log_abs_det(columns, set(live))
+    return log_det if math.isfinite(log_det) else None
 
 
 def _add_rows(run: Run, state: Input, paths: Iterable[Path], live: list[int]) -> bool:
@@ -164,9 +164,9 @@ def same_coordinates(a: Support, b: Support) -> bool:
     return a.shape == b.shape and a.dim == b.dim and (a.shape == () or type(a) is type(b))
 
 
-def _product(columns: list[Tangent], live: set[int]) -> float:
-    """The determinant, up to its sign, of the columns in the rows that are live; NaN if an entry is none."""
-    det = 1.0
+def _log_abs_det(columns: list[Tangent], live: set[int]) -> float:
+    """log |det| of the columns in the rows that are live; -inf if that is zero, NaN if an entry is none."""
+    log_det = 0.0
     total = 0.0
     if len(columns) > 1:
         columns.sort(key=len)
@@ -184,25 +184,25 @@ def _product(columns: list[Tangent], live: set[int]) -> float:
                 if row in live:
                     count += 1
                     only, slope = row, d
-            if count == 1:
-                live.discard(only)
-                det *= slope
-            elif count:
+            if count > 1:
                 left.append(tangent)
+            elif count and slope:
+                live.discard(only)
+                log_det += math.log(abs(slope))
             else:
-                return 0.0
+                return -math.inf
         if len(left) == len(columns):
-            return det * eliminate([{row: d for row, d in t.items() if row in live} for t in left])
+            return log_det + eliminate([{row: d for row, d in t.items() if row in live} for t in left])
         columns = left
-    return det
+    return log_det
 
 
 def eliminate(columns: list[Tangent]) -> float:
-    """The product of the pivots of a square matrix, |det| up to its sign; its columns are used up.
+    """log |det| of a square matrix, from its pivots; its columns are used up.
 
     Short columns come first, which keeps the others short; in each the largest entry is the pivot.
     """
-    det = 1.0
+    log_det = 0.0
     columns.sort(key=len, reverse=True)
     while columns:
         column = columns.pop()
@@ -211,13 +211,13 @@ def eliminate(columns: list[Tangent]) -> float:
             if abs(x) > largest:
                 pivot, largest = row, abs(x)
         if pivot is None:
-            return 0.0
+            return -math.inf
         x = column.pop(pivot)
-        det *= x
+        log_det += math.log(largest)
         for other in columns:
             y = other.pop(pivot, 0.0)
             if y and column:
                 factor = y / x
                 for row, d in column.items():
                     other[row] = other.get(row, 0.0) - factor * d
-    return det
+    return log_det

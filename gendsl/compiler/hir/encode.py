@@ -84,7 +84,10 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             if item == Number("f"):
                 if not set(map(builtins.type, value)) <= _REALS:
                     raise NotClosed("a value of another type than before")
-                return [list(map(float, value))]
+                try:
+                    return [list(map(float, value))]
+                except OverflowError:
+                    raise NotClosed("an integer that is no float") from None
             if isinstance(item, Number):
                 return [[flat(facts, one, item)[0] for one in value]]
             return [[_item(flat(facts, one, item)) for one in value]]
