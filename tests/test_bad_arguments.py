@@ -528,13 +528,13 @@ def test_a_function_without_derivatives_in_a_lambda(name):
     def f(model_in, *, model_out):
         write(model_out["x"], function(read(model_in["x"], continuous)))
 
-    with pytest.raises(LostDerivativeError) as caught:
-        step(f)
-    # NumPy 1.26 asks for complex(x), which says so itself, as does float(x) where C hands its error on
-    if name not in ("numpy.fft", "a solver"):
-        assert "a derivative can't be followed: " in str(caught.value)
-        assert "in a plain `def`, not in a lambda" in str(caught.value)
-    assert caught.value.location.filename == __file__
+    for _ in range(8):  # what C makes of an error that it met changes once Python has specialised the code
+        with pytest.raises(LostDerivativeError) as caught:
+            step(f)
+        if name != "numpy.fft":  # NumPy 1.26 asks for complex(x), which says so itself
+            assert "a derivative can't be followed: " in str(caught.value)
+            assert "in a plain `def`, not in a lambda" in str(caught.value)
+        assert caught.value.location.filename == __file__
 
 
 @pytest.mark.parametrize(

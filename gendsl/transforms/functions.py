@@ -32,6 +32,8 @@ from gendsl.transforms.rules import SLOPES, SPECIAL_SLOPES, Slope
 
 Function = Callable[..., Any]
 
+_LIBRARIES = {"numpy", "scipy"}
+
 
 def lifted(function: Any) -> Function | None:
     """The version of `function` that differentiates, or None if it needs none."""
@@ -79,10 +81,12 @@ def lost_in(error: Exception) -> LostDerivativeError | None:
 
     That happens where a call can't be seen, as in a lambda. None if the error is something else.
     """
-    if isinstance(error, GenDSLError):
-        return None
     text = str(error)
-    if isinstance(error.__cause__, LostDerivativeError):  # of a function that C called, which made it another
+    if isinstance(error, GenDSLError):
+        if not isinstance(error, LostDerivativeError) or not _came_by_library(error):
+            return None
+        text = error.problem
+    elif isinstance(error.__cause__, LostDerivativeError):  # C made it another
         text = error.__cause__.problem
     elif not _met_dual(error, text):
         return None
@@ -92,6 +96,12 @@ def lost_in(error: Exception) -> LostDerivativeError | None:
         fix="use functions of math, numpy and scipy.special that have a derivative, and call them in a plain "
         "`def`, not in a lambda",
     )
+
+
+def _came_by_library(error: Exception) -> bool:
+    """Whether an error was raised below a library's function: C hands it on as it is, or as another."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES for frame in frames)
 
 
 def _met_dual(error: Exception, text: str) -> bool:
