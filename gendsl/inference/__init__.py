@@ -1,6 +1,5 @@
 """Kernels, and runs of them. A kernel is any callable `(trace, rng) -> (trace, info)`."""
 
-from gendsl.inference.adaptation import Adapted, adapt
 from gendsl.inference.birth_death import birth_death
 from gendsl.inference.components import ComponentKernel, Place
 from gendsl.inference.compose import ComposedInfo, ComposedKernel, PickedInfo, cycle, mixture, repeat
@@ -24,6 +23,7 @@ from gendsl.inference.results.diagnosis import Diagnosis
 from gendsl.inference.results.run import Run
 from gendsl.inference.results.summary import Frequency, Group, Share, monte_carlo_error
 from gendsl.inference.results.summary_table import Summary, SummaryRow
+from gendsl.inference.running.adapt import Adapted, adapt
 from gendsl.inference.running.chains import load_run, resume, sample
 from gendsl.inference.running.tally import RejectedTerms, Tally
 from gendsl.inference.slice import SliceInfo, slice_sampling

@@ -20,21 +20,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from gendsl.address import Path
 from gendsl.compiler.moves import Entries, Rule, Walk, Warming
-from gendsl.errors import GenDSLError, KernelError, ValueTypeError
+from gendsl.errors import GenDSLError, KernelError
 from gendsl.inference import warmup_rules as rules
-from gendsl.inference.compiled import by_hand
 from gendsl.inference.coordinates import Coordinates
-from gendsl.inference.kernel import Kernel, KernelFunction, Told, check_kernel, run_kernel
+from gendsl.inference.kernel import Kernel, KernelFunction, Told
 from gendsl.inference.metric import FoundMass, Mass, by_size
 from gendsl.inference.structure import describe
-from gendsl.interface import Rng, Trace, as_rng
-from gendsl.runtime.trace import check_start
+from gendsl.interface import Trace
 from gendsl.selection import Selection
 
 
@@ -48,13 +46,6 @@ class WarmUp(Protocol):
         """The kernel with what was found, frozen."""
 
 
-class Adapted(NamedTuple):
-    """What `adapt` returns: the kernel with what it found, and the trace that the chain came to."""
-
-    kernel: KernelFunction
-    trace: Trace
-
-
 def start_warmup(kernel: KernelFunction, trace: Trace, steps: int, rng: np.random.Generator) -> Any:
     """What to call in place of a kernel during warm-up; the kernel itself if it has nothing to adapt."""
     start = getattr(kernel, "start_warmup", None)
@@ -66,35 +57,6 @@ def finish_warmup(warmup: Any) -> KernelFunction:
     finish = getattr(warmup, "finish", None)
     kernel: KernelFunction = warmup if finish is None else finish()
     return kernel
-
-
-def adapt(kernel: KernelFunction, trace: Trace, *, steps: int = 1000, rng: Rng = None) -> Adapted:
-    """Adapt a kernel in a chain of its own: `kernel, trace = adapt(nuts(select("x")), trace, rng=1)`.
-
-    Args:
-        kernel: a kernel, or kernels composed; what has nothing to adapt stays as it is.
-        trace: where the chain starts.
-        steps: how many steps it has.
-        rng: seed or generator.
-
-    Returns:
-        The kernel, frozen: it has the step size and the mass that were found, in `kernel.tuning`; and the
-        last trace, a good place to start from.
-
-    Raises:
-        ValueTypeError: `steps` is no positive whole number.
-        ZeroProbabilityError: the trace has density zero.
-    """
-    check_kernel(kernel)
-    check_start(trace)
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ValueTypeError(f"adapt got steps={steps!r}", fix="steps must be a whole number, 1 or more")
-    rng = as_rng(rng)
-    warmup = start_warmup(kernel, trace, int(steps), rng)
-    with by_hand.off():  # what it finds has the same bits each time
-        for _ in range(steps):
-            trace, _ = run_kernel(warmup, trace, rng)
-    return Adapted(finish_warmup(warmup), trace)
 
 
 # --- kernels that can be adapted -------------------------------------------------------------------

@@ -265,3 +265,23 @@ def test_a_warm_up_can_be_copied_at_any_time():
     assert warmup.numbers == warmup_rules.rule_of(0.3)
     kernel = adapt(random_walk(select("x")), bounded.generate((), {"y": 1.0}, rng=1).trace, steps=30, rng=1)
     assert pickle.loads(pickle.dumps(kernel.trace)).choices == kernel.trace.choices
+
+
+@pytest.mark.parametrize("name", ["one", "cycle", "nothing to adapt"])
+def test_a_kernel_is_adapted_alone_as_in_a_run(form, finished, monkeypatch, name):
+    kernel = JUMP if name == "nothing to adapt" else KERNELS[name]
+    with running_on("reference"):
+        there = adapt(kernel, start(), steps=150, rng=3)
+    expected = tunings(finished)
+    finished.clear()
+    compiled, sweep = [], machine.Machine.sweep
+    noted = lambda self, steps, tallies: compiled.append(steps) or sweep(self, steps, tallies)
+    monkeypatch.setattr(machine.Machine, "sweep", noted)
+    with running_on(form):
+        here = adapt(kernel, start(), steps=150, rng=3)
+    assert sum(compiled) > 100  # the others are compared
+    assert_alike(tunings(finished), expected, 1e-6)
+    assert bool(finished) == (here.kernel is not kernel) == (kernel is not JUMP)
+    assert here.trace.choices.keys() == there.trace.choices.keys()
+    for address, value in there.trace.choices.items():
+        np.testing.assert_allclose(here.trace[address], value, rtol=1e-6)

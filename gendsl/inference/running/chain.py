@@ -205,6 +205,18 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
     return chain
 
 
+def warm_up(plan: Plan) -> tuple[KernelFunction, Trace]:
+    """Run the warm-up of a chain; the kernel as it is then, and the trace that it came to."""
+    chain = Chain([], [], remade(plan.trace))
+    steps = _Steps(plan, chain, None, None)
+    with accounted(), by_hand.off():
+        kernel, done = steps.warm_up()
+        if done < plan.warmup:
+            steps.decision = steps.decide(kernel, plan.warmup)
+            steps.advance(kernel, 0, plan.warmup)
+    return kernel, chain.last
+
+
 class _Steps:
     """The steps of a chain."""
 
@@ -225,19 +237,12 @@ class _Steps:
 
     def run(self) -> None:
         """All of them."""
-        plan, chain, rng = self.plan, self.chain, self.plan.rng
-        kernel, step = plan.kernel, 0
+        plan, chain = self.plan, self.chain
         # a trace that is as if it were made afresh needs not be made again, if nothing will edit it
         is_fresh = not plan.warmup and is_as_left(plan.trace)
         chain.last = plan.trace if is_fresh else remade(plan.trace)
         saved = None if self.store is None else self.store.position(plan)
-        warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
-        if warmup is not kernel:
-            # what a warm-up finds is in no file: it is found again, from the same start
-            self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, repeats=True)
-            self.advance(warmup, 0, plan.warmup, write=False)
-            kernel, step = finish_warmup(warmup), plan.warmup
-            self.warmed, self.decision, self.given_up = self._how(), None, None
+        kernel, step = self.warm_up()
         if saved is not None:
             plan.rng = saved.rng  # itself, as the state of its bits doesn't say how many it has spawned
             step, chain.last = saved.step, saved.trace
@@ -256,6 +261,18 @@ class _Steps:
             chain.last = remade(plan.trace)
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps, reader_of(chain.last))
+
+    def warm_up(self) -> tuple[KernelFunction, int]:
+        """Adapt the kernel, if it has something to adapt; what it is then, and how many steps that took."""
+        plan, kernel = self.plan, self.plan.kernel
+        warmup = start_warmup(kernel, self.chain.last, plan.warmup, plan.rng) if plan.warmup else kernel
+        if warmup is kernel:
+            return kernel, 0
+        # what a warm-up finds is in no file: it is found again, from the same start
+        self.decision = decide(warmup, self.chain.last, plan.rng, plan.warmup, plan.warmup, {}, repeats=True)
+        self.advance(warmup, 0, plan.warmup, write=False)
+        self.warmed, self.decision, self.given_up = self._how(), None, None
+        return finish_warmup(warmup), plan.warmup
 
     def how(self) -> str:
         """How the steps were run, in words, and those of a warm-up, if that was another way."""
