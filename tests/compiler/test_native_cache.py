@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.models import FAMILIES
 from gendsl import gen, normal, read, transform, write
 from gendsl.compiler.llvm import native, native_cache
 from gendsl.compiler.llvm.native import available
@@ -131,23 +132,29 @@ def test_a_disk_that_is_full_leaves_nothing_behind(kept, monkeypatch):
 
 
 SCRIPT = """
+import sys
 from benchmarks.models import models
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.slopes import shared
 from gendsl.inference.compiled.moves import flattened
 print(shared().text)
-for model in models("mixtures")[:1] + models("regression_trees")[:1]:
+for model in models(sys.argv[1])[:int(sys.argv[2])]:
     start = model.start(20)
     parts = flattened(model.kernel(False)).parts
-    print(ClosedKernel(start.gen_fn, start.args, [part.move for part in parts]).llvm[0])
+    moves = [part.move for part in parts if part.move is not None]
+    print(ClosedKernel(start.gen_fn, start.args, moves).llvm[0])
 """
 
 
-def test_a_text_is_the_same_in_every_process():
+@pytest.mark.parametrize(("family", "models"), [
+    ("mixtures", 1), ("regression_trees", 1), ("point_sources", 1),
+    *(pytest.param(family, 9, marks=pytest.mark.slow) for family in FAMILIES),
+])  # fmt: skip
+def test_a_text_is_the_same_in_every_process(family, models):
     made = []
     for seed in "12":
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True,
+            [sys.executable, "-c", SCRIPT, family, str(models)], capture_output=True, text=True, check=True,
             env={**os.environ, "PYTHONHASHSEED": seed}, cwd=Path(__file__).parents[2],
         )  # fmt: skip
         made.append(done.stdout)

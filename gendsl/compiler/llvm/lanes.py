@@ -378,7 +378,7 @@ class LanesPrinter(LaneFunctions):
             to.add(f"store i64 {len(self.exits)}, ptr {which}")
             named: dict[Var, Var] = {}
             for one in body:
-                for var in read_by(one):
+                for var in sorted(read_by(one), key=lambda var: var.name):
                     if var in named:
                         continue
                     named[var] = Var(f".exit{to.count}", var.kind)
