@@ -88,6 +88,57 @@ def test_an_import_against_the_order_of_the_compiler_is_found(tmp_path):
     ]
 
 
+def within(paths, package):
+    """Which modules of a package each of them imports as it runs: module -> (name, line) of those."""
+    names = {path.stem for path in paths}
+    found = {}
+    for path in paths:
+        tree = parsed(path)
+        types = {id(part) for node in ast.walk(tree) if is_type_checking(node) for part in ast.walk(node)}
+        found[path.stem] = own = []
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or id(node) in types:
+                continue
+            if node.module == package:
+                own += [(alias.name, node.lineno) for alias in node.names if alias.name in names]
+            elif node.module.startswith(f"{package}."):
+                own.append((node.module.removeprefix(f"{package}."), node.lineno))
+    return found
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def circles(paths, package):
+    """The imports between modules of a package that go round in circles."""
+    imports = within(paths, package)
+    while True:
+        last = {name for name, own in imports.items() if not any(other in imports for other, _ in own)}
+        if not last:
+            break
+        imports = {name: own for name, own in imports.items() if name not in last}
+    return [f"{name}:{line} imports {other}" for name, own in imports.items() for other, line in own
+            if other in imports]  # fmt: skip
+
+
+@pytest.mark.parametrize("package", COMPILER)
+def test_modules_of_a_package_of_the_compiler_import_one_way(package):
+    paths = sorted((PACKAGE / "compiler" / package).glob("[!_]*.py"))
+    assert circles(paths, f"gendsl.compiler.{package}") == []
+
+
+def test_a_circle_of_imports_is_found_in_functions_too(tmp_path):
+    for name, text in {
+        "first": "from planted.second import f\nfrom planted import third\n",
+        "second": "if TYPE_CHECKING:\n    from planted.first import A\n\ndef f():\n    from planted import first\n",
+        "third": "if TYPE_CHECKING:\n    from planted.first import A\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    found = circles(sorted(tmp_path.glob("*.py")), "planted")
+    assert found == ["first:1 imports second", "second:5 imports first"]
+
+
 def test_the_index_of_the_front_end_names_every_module():
     front = PACKAGE / "compiler" / "front"
     index = ast.get_docstring(parsed(front / "__init__.py"))

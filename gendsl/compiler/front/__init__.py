@@ -9,12 +9,14 @@ can't type raises `NotClosed` with the line.
   `frame`; what it is given and finds outside: `argument_types`, `known_parameters`
 - statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types:
   `narrowing`
-- expressions: `expressions`, `comprehensions`, `numbers`
-- calls: `calls`, `binding` of arguments, `captures` and `cells` of nested functions, `instances` of
-  classes; Python's own functions: `builtin_calls`, `scalar_calls`, `operator_calls`, `iterator_calls`
-- containers: `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings: `texts`
-- NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_calls`,
-  `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster: `linear`
+- expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
+- calls: `calls`, `sources` of functions, `binding` of arguments, `captures` and `cells` of nested functions;
+  attributes of `objects`, special methods of `instances`; Python's own functions: `builtin_calls`,
+  `scalar_calls`, `operator_calls`, `iterator_calls`
+- containers: `lists`, `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings:
+  `texts`
+- NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_arguments`,
+  `array_calls`, `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster: `linear`
 - functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
   `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`,
   `library_slopes`; with NumPy's bits: `library_exact`, `exact`
@@ -23,4 +25,6 @@ can't type raises `NotClosed` with the line.
 - traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them:
   `handles`
 - what kernels ask of traces, as they are written: `lines`, `blocks`, `ellipses`, `components`, `warming`
+
+Its modules import one way; what one needs of those behind it, as the walk comes round, is in `language`.
 """

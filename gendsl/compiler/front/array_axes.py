@@ -11,6 +11,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front.arrays import (
     as_array,
+    binary,
     copy_into,
     filled,
     flat,
@@ -226,8 +227,6 @@ def joined(frame: Frame, parts: list[Value], axis: int = 0, what: Any = None) ->
 
 def differences(frame: Frame, value: Value, axis: int, what: Any = None) -> Value:
     """The differences of entries that follow one another along an axis."""
-    from gendsl.compiler.front.arrays import binary
-
     n = shape_of(value)[axis]
     left = Op("select", (Op("gt", (n, _ZERO), "b"), Op("sub", (n, _ONE), "i"), _ZERO), "i")
     count = frame.atom(left, "n")

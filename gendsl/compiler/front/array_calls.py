@@ -3,6 +3,8 @@
 It is one module, as each function takes some lines and none stands by itself.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +12,21 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import exact, library, library_more
+from gendsl.compiler.front import array_arguments, exact, families, library, library_more
+from gendsl.compiler.front.array_arguments import (
+    ONE,
+    arguments,
+    attribute,
+    dtype,
+    into,
+    several,
+    shape_argument,
+    shape_count,
+    with_axes_before,
+)
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, differences, joined, permuted, reduced
 from gendsl.compiler.front.array_calls_more import MORE, positions
-from gendsl.compiler.front.array_calls_parts import PARTS, into
+from gendsl.compiler.front.array_calls_parts import PARTS
 from gendsl.compiler.front.array_places import Place, at_place, put_at
 from gendsl.compiler.front.array_texts import TEXTS, texts_of_scipy_linalg
 from gendsl.compiler.front.arrays import (
@@ -24,7 +37,6 @@ from gendsl.compiler.front.arrays import (
     flat,
     library_call,
     load,
-    mapped,
     of_entries,
     reshaped,
     row,
@@ -36,14 +48,14 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import ELEMENTWISE
+from gendsl.compiler.front.numbers import ELEMENTWISE, call_elementwise
+from gendsl.compiler.front.operators import truth
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     NEVER,
     Array,
     Known,
     List,
-    Method,
     Number,
     Tuple,
     Union,
@@ -65,33 +77,6 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
-_ONE = Const(1, "i")
-_DTYPES: dict[Any, str] = {
-    float: "f", int: "i", bool: "b", np.float64: "f", np.int64: "i", np.intp: "i", np.bool_: "b", "float":
-    "f",
-    "int": "i", "float64": "f", "int64": "i", "bool": "b",
-}  # fmt: skip
-
-
-def attribute(frame: Frame, value: Value, name: str) -> Value:
-    """`value.name` of an array."""
-    assert isinstance(value.type, Array)
-    match name:
-        case "shape":
-            return make_tuple([_count(n) for n in shape_of(value)])
-        case "size":
-            return _count(size_of(frame, value))
-        case "ndim":
-            return known(value.type.rank)
-        case "T":
-            return view(value, value.leaves[1], shape_of(value)[::-1], strides_of(value)[::-1])
-    return Value(Method(value.type, name), value.leaves)
-
-
-def _count(n: Expr) -> Value:
-    return known(n.value) if isinstance(n, Const) else number(n)
-
-
 _METHODS: dict[str, Any] = {
     name: getattr(np, name)
     for name in (
@@ -111,14 +96,14 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
         case "copy", [] if not named:
             return as_array(frame, value, copy=True)
         case "item", [] if not named:
-            frame.fail_if(Op("ne", (size_of(frame, value), _ONE), "b"), "item() of several entries")
+            frame.fail_if(Op("ne", (size_of(frame, value), ONE), "b"), "item() of several entries")
             return number(load(frame, value, value.leaves[1]).leaf)
         case "flatten", [] if not named:
             return reshaped(frame, value, [size_of(frame, value)], copy=True)
         case "ravel", [] if not named:
             return value if value.type.rank == 1 else reshaped(frame, value, [size_of(frame, value)])
         case "astype", [dtype] if not named:
-            return as_array(frame, value, _dtype(frame, dtype), copy=True)
+            return as_array(frame, value, array_arguments.dtype(frame, dtype), copy=True)
         case "reshape", _ if not named:
             return _reshape(frame, value, args)
         case "sort", [] if not named:
@@ -140,7 +125,7 @@ def _reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
     lengths = [number_leaf(part, "i") for part in parts]
     unknown = [i for i, n in enumerate(lengths) if n == Const(-1, "i")]
     if len(unknown) == 1:
-        rest: Expr = _ONE
+        rest: Expr = ONE
         for i, n in enumerate(lengths):
             if i not in unknown:
                 rest = times(frame, rest, n)
@@ -148,37 +133,10 @@ def _reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
     return reshaped(frame, value, lengths)
 
 
-def _dtype(frame: Frame, value: Value) -> str:
-    if is_known(value) and isinstance(object_of(value), (type, str)) and object_of(value) in _DTYPES:
-        return _DTYPES[object_of(value)]
-    raise frame.not_closed("an array of this dtype")
-
-
-def shape_argument(frame: Frame, value: Value) -> list[Expr]:
-    from gendsl.compiler.front.containers import index_leaf
-
-    parts = [value] if is_number(value) else items_of(value)
-    return [index_leaf(frame, part) for part in parts]
-
-
-def arguments(
-    frame: Frame, names: tuple[str, ...], args: list[Value], named: dict[str, Value]
-) -> dict[str, Value]:
-    """The arguments of one of NumPy's functions by name; one that is not in its list is refused."""
-    if len(args) > len(names):
-        raise frame.not_closed("a NumPy function with so many arguments")
-    found = dict(zip(names, args, strict=False))
-    for name, value in named.items():
-        if name not in names or name in found:
-            raise frame.not_closed(f"the argument {name} of a NumPy function")
-        found[name] = value
-    return found
-
-
 def _make(fill: float) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("shape", "dtype"), args, named)
-        kind = _dtype(frame, given["dtype"]) if "dtype" in given else "f"
+        kind = dtype(frame, given["dtype"]) if "dtype" in given else "f"
         return filled(frame, kind, shape_argument(frame, given["shape"]), as_kind(Const(fill, "f"), kind))
 
     return handle
@@ -187,7 +145,7 @@ def _make(fill: float) -> Callable[..., Value]:
 def _full(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("shape", "fill_value", "dtype"), args, named)
     leaf = number_leaf(given["fill_value"])
-    kind = _dtype(frame, given["dtype"]) if "dtype" in given else leaf.kind
+    kind = dtype(frame, given["dtype"]) if "dtype" in given else leaf.kind
     return filled(frame, kind, shape_argument(frame, given["shape"]), frame.atom(leaf))
 
 
@@ -195,7 +153,7 @@ def _like(fill: float) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("a", "dtype"), args, named)
         model = as_array(frame, given["a"], what="like")
-        kind = _dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
+        kind = dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
         return filled(frame, kind, shape_of(model), as_kind(Const(fill, "f"), kind))
 
     return handle
@@ -204,7 +162,7 @@ def _like(fill: float) -> Callable[..., Value]:
 def _full_like(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("a", "fill_value", "dtype"), args, named)
     model = as_array(frame, given["a"], what="like")
-    kind = _dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
+    kind = dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
     return filled(frame, kind, shape_of(model), number_leaf(given["fill_value"], kind))
 
 
@@ -225,7 +183,7 @@ def _array(copy: bool) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("object", "dtype"), args, named)
         kind = (
-            _dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
+            dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
         )
         return as_array(frame, given["object"], kind, copy=copy)
 
@@ -247,8 +205,6 @@ def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if len(given) == 1:
         return positions(frame, as_array(frame, given["condition"]))
     if all(is_number(one) for one in given.values()):
-        from gendsl.compiler.front.numbers import truth
-
         x, y = number_leaf(given["x"]), number_leaf(given["y"])
         kind = max(x.kind, y.kind, key="bif".index)
         return numpy_number(
@@ -266,39 +222,10 @@ def _where_entry(frame: Frame, leaves: list[Expr]) -> Expr:
     return Op("select", (as_kind(leaves[0], "b"), as_kind(leaves[1], kind), as_kind(leaves[2], kind)), kind)
 
 
-def several(
-    frame: Frame,
-    values: list[Value],
-    kind: Callable[[list[str]], str],
-    entry: Callable[[Frame, list[Expr]], Expr],
-) -> Value:
-    """A function of the entries of values, some of which are numbers."""
-    scalars: dict[int, Expr] = {}
-    arrays: dict[int, Value] = {}
-    for i, value in enumerate(values):
-        if is_never(value):
-            return NOTHING
-        if is_number(value):
-            scalars[i] = frame.atom(number_leaf(value))
-        else:
-            arrays[i] = as_array(frame, value, what=("several", i))
-    kinds = [scalars[i].kind if i in scalars else arrays[i].type.kind for i in range(len(values))]  # type: ignore[attr-defined]
-    if not arrays:
-        return numpy_number(entry(frame, [scalars[i] for i in range(len(values))]))
-
-    def one(entries: list[Expr]) -> Expr:
-        left = dict(zip(arrays, entries, strict=True))
-        return entry(frame, [scalars[i] if i in scalars else left[i] for i in range(len(values))])
-
-    return mapped(frame, list(arrays.values()), kind(kinds), one, "several")
-
-
 def _function(name: str) -> Callable[..., Value]:
     """One of NumPy's elementwise functions that give floats."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.numbers import call_elementwise
-
         if named:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
         if any(isinstance(value.type, Union) for value in args):
@@ -493,10 +420,6 @@ def _as_matrix(value: Value) -> Value:
     return with_axes_before(value) if value.type.rank == 1 else value
 
 
-def with_axes_before(value: Value) -> Value:
-    return view(value, value.leaves[1], [_ONE, *shape_of(value)], [Const(0, "i"), *strides_of(value)])
-
-
 def _hstack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """Vectors behind one another; matrices beside one another."""
     value = arguments(frame, ("tup",), args, named)["tup"]
@@ -513,12 +436,6 @@ def _hstack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return _concatenate_display(frame, value, known(int(rank > 1)))
 
 
-def shape_count(value: Value) -> int:
-    """How many axes an array has."""
-    assert isinstance(value.type, Array)
-    return value.type.rank
-
-
 def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """Vectors as columns; matrices beside one another."""
     value = arguments(frame, ("tup",), args, named)["tup"]
@@ -533,7 +450,7 @@ def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
     if any(map(is_never, parts)):
         return NOTHING
     columns = [
-        view(one, one.leaves[1], [*shape_of(one), _ONE], [*strides_of(one), Const(0, "i")])
+        view(one, one.leaves[1], [*shape_of(one), ONE], [*strides_of(one), Const(0, "i")])
         if shape_count(one) == 1 else one
         for one in parts
     ]  # fmt: skip
@@ -645,7 +562,7 @@ def _slogdet(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def _eye(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("N", "M", "k", "dtype"), args, named)
     made = library_call(frame, library.eye, [given["N"], given.get("M", NONE), given.get("k", known(0))])
-    return as_array(frame, made, _dtype(frame, given["dtype"]), copy=True) if "dtype" in given else made
+    return as_array(frame, made, dtype(frame, given["dtype"]), copy=True) if "dtype" in given else made
 
 
 def _identity(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -831,8 +748,6 @@ _FUNCTIONS = _functions()
 
 def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of one of NumPy's functions; None for any other."""
-    from gendsl.compiler.front import families
-
     checked = families.parameter_check(frame, function, args, named)
     if checked is not None:
         return checked

@@ -10,10 +10,12 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_more
+from gendsl.compiler.front.array_arguments import arguments, attribute, several, shape_argument
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, flipped, reduced
 from gendsl.compiler.front.array_places import Place, at_place
 from gendsl.compiler.front.arrays import (
     as_array,
+    binary,
     fitting,
     flat,
     library_call,
@@ -35,6 +37,7 @@ from gendsl.compiler.hir.values import (
     is_number,
     known,
     make_tuple,
+    number,
     object_of,
 )
 
@@ -53,8 +56,6 @@ def _of_vectors(function: Any, *names: str, kind: str | None = None) -> Handler:
     """A function of the library whose arguments are all vectors."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments
-
         given = arguments(frame, names, args, named)
         if len(given) != len(names):
             raise frame.not_closed("a NumPy function with these arguments")
@@ -67,8 +68,6 @@ def _of_vectors(function: Any, *names: str, kind: str | None = None) -> Handler:
 
 
 def _roll(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "shift", "axis"), args, named)
     if not is_number(given["shift"]):
         raise frame.not_closed("np.roll with these arguments")
@@ -82,8 +81,6 @@ def _roll(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _insert(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("arr", "obj", "values"), args, named)
     if len(given) != 3 or not is_number(given["obj"]) or not is_number(given["values"]):
         raise frame.not_closed("np.insert with these arguments")
@@ -99,8 +96,6 @@ def _flip(*axes: int) -> Handler:
     """`np.flip`, or along fixed axes."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments
-
         given = arguments(frame, ("m",) if axes else ("m", "axis"), args, named)
         value = as_array(frame, given["m"], what="m")
         if is_never(value):
@@ -113,12 +108,10 @@ def _flip(*axes: int) -> Handler:
 
 
 def _average(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments, call
-
     given = arguments(frame, ("a", "axis", "weights"), args, named)
     axis = given.get("axis", NONE)
     if given.get("weights", NONE).type == NONE.type:
-        return call(frame, np.mean, [given["a"], axis], {}) or NONE
+        return frame.language.call_numpy(frame, np.mean, [given["a"], axis], {}) or NONE
     value, weights = (as_array(frame, given[name], "f", what=name) for name in ("a", "weights"))
     if is_never(value) or is_never(weights):
         return NOTHING
@@ -132,8 +125,6 @@ def _average(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _trapezoid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("y", "x", "dx"), args, named)
     y = _vector(frame, given["y"], "y", "f")
     if given.get("x", NONE).type != NONE.type:
@@ -142,8 +133,6 @@ def _trapezoid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Valu
 
 
 def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "v", "mode"), args, named)
     vectors = [_vector(frame, given[name], name) for name in ("a", "v")]
     mode = given.get("mode", known("full"))
@@ -159,8 +148,6 @@ def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _take(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "indices", "axis"), args, named)
     value, axis = as_array(frame, given["a"], what="a"), given.get("axis", NONE)
     if is_never(value):
@@ -185,9 +172,6 @@ def without_axis(frame: Frame, value: Value, axis: int) -> Value:
 
 
 def _broadcast_to(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments, shape_argument
-    from gendsl.compiler.hir.values import make_tuple
-
     given = arguments(frame, ("array", "shape"), args, named)
     value = given["array"]
     if is_number(value):
@@ -198,8 +182,6 @@ def _broadcast_to(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
 
 
 def _nan_to_num(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments, several
-
     largest = Const(float(np.finfo(float).max), "f")
 
     def entry(frame: Frame, leaves: list[Expr]) -> Expr:
@@ -216,8 +198,6 @@ def _nan_to_num(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
 def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.stack(arrays, axis)`: of rows along the first axis, seen along another."""
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("arrays", "axis"), args, named)
     axis = given.get("axis", known(0))
     made = as_array(frame, given["arrays"], copy=True, what="stack")
@@ -233,17 +213,12 @@ def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _nonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
     return positions(frame, value)
 
 
 def positions(frame: Frame, value: Value) -> Value:
     """The indices of the entries that are not 0, for each axis."""
-    from gendsl.compiler.front.arrays import binary
-    from gendsl.compiler.hir.values import number
-
     if is_never(value):
         return NOTHING
     shape = shape_of(value)
@@ -262,8 +237,6 @@ def positions(frame: Frame, value: Value) -> Value:
 
 
 def _flatnonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
     return NOTHING if is_never(value) else library_call(frame, library.positions, [flat(frame, value)])
 
@@ -276,8 +249,6 @@ def _dist(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _polyval(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("p", "x"), args, named)
     x = given["x"]
     if not is_number(x):
@@ -289,18 +260,17 @@ def _reduced(function: Any) -> Handler:
     """`np.add.reduce(a)` and the like: along the first axis, if none is named."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments, call
-
         given = arguments(frame, ("array", "axis"), args, named)
-        return call(frame, function, [given["array"], given.get("axis", known(0))], {}) or NONE
+        return (
+            frame.language.call_numpy(frame, function, [given["array"], given.get("axis", known(0))], {})
+            or NONE
+        )
 
     return handle
 
 
 def _log_sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.logaddexp.reduce`."""
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("array", "axis"), args, named)
     value = as_array(frame, given["array"], "f", what="array")
     return reduced(frame, library_more.log_sum, value, given.get("axis", known(0)))
@@ -310,8 +280,6 @@ def _accumulated(text: Any, *, sums: bool = False) -> Handler:
     """`np.maximum.accumulate(a)` and the like: along the first axis, if none is named."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments
-
         given = arguments(frame, ("array", "axis"), args, named)
         value = as_array(frame, given["array"], what="array")
         if getattr(value.type, "kind", "f") == "b":
@@ -323,8 +291,6 @@ def _accumulated(text: Any, *, sums: bool = False) -> Handler:
 
 def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.outer`: of the entries of arrays of any shape."""
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "b"), args, named)
     arrays = [
         as_array(frame, make_tuple([given[name]]) if is_number(given[name]) else given[name], what=name)
@@ -337,8 +303,6 @@ def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> 
 
 def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.vdot`: of all entries of arrays of any shape."""
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "b"), args, named)
     arrays = [as_array(frame, given[name], what=name) for name in ("a", "b")]
     if any(map(is_never, arrays)):
@@ -350,21 +314,17 @@ def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _inner(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.inner`: the products of the rows of the one with those of the other."""
-    from gendsl.compiler.front.array_calls import arguments, attribute, call
-
     given = arguments(frame, ("a", "b"), args, named)
     b = as_array(frame, given["b"], what="b")
     if is_never(b):
         return NOTHING
-    return call(frame, np.matmul, [given["a"], attribute(frame, b, "T")], {}) or NONE
+    return frame.language.call_numpy(frame, np.matmul, [given["a"], attribute(frame, b, "T")], {}) or NONE
 
 
 def _linspace(text: Any) -> Handler:
     """`np.linspace` and the like, but for their step."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments
-
         given = arguments(frame, ("start", "stop", "num", "endpoint"), args, named)
         ends = [given["start"], given["stop"]]
         if not all(map(is_number, ends)):
@@ -379,9 +339,6 @@ def _outer(name: str) -> Handler:
     """`np.add.outer(a, b)` and the like, of vectors."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import arguments
-        from gendsl.compiler.front.arrays import binary
-
         given = arguments(frame, ("a", "b"), args, named)
         a, b = (_vector(frame, given[one], one) for one in ("a", "b"))
         shape, strides = shape_of(a), strides_of(a)

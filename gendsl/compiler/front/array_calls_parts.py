@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.front import library, library_more, library_parts, scalar_calls
-from gendsl.compiler.front.array_axes import axis_of, joined, reduced
-from gendsl.compiler.front.arrays import as_array, copy_into, flat, library_call, same_shape, shape_of, view
+from gendsl.compiler.front.array_arguments import arguments, count
+from gendsl.compiler.front.array_axes import axis_of, reduced
+from gendsl.compiler.front.arrays import as_array, flat, library_call, shape_of, strides_of, view
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.hir import Const
+from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import (
     NONE,
@@ -33,8 +33,6 @@ Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 def _given(
     frame: Frame, names: tuple[str, ...], args: list[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
-    from gendsl.compiler.front.array_calls import arguments
-
     return arguments(frame, names, args, named)
 
 
@@ -115,13 +113,14 @@ def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if object_of(axis) is None and (which is None or (which == "fro" and value.type.rank == 2)):
         return reduced(frame, library.norm, value, NONE, keepdims=is_kept)
     if object_of(axis) is None and value.type.rank == 2 and not is_kept:
-        from gendsl.compiler.front.array_calls import call
-
         if which not in (1, -1, math.inf, -math.inf):
             raise frame.not_closed("np.linalg.norm of a matrix of this order")
-        sizes = call(frame, np.abs, [value], {}) or NOTHING
-        sums = call(frame, np.sum, [sizes, known(int(abs(which) != 1))], {})
-        return call(frame, np.max if which > 0 else np.min, [sums or NOTHING], {}) or NOTHING
+        sizes = frame.language.call_numpy(frame, np.abs, [value], {}) or NOTHING
+        sums = frame.language.call_numpy(frame, np.sum, [sizes, known(int(abs(which) != 1))], {})
+        return (
+            frame.language.call_numpy(frame, np.max if which > 0 else np.min, [sums or NOTHING], {})
+            or NOTHING
+        )
     if object_of(axis) is None and value.type.rank != 1:
         raise frame.not_closed("np.linalg.norm with these arguments")
     if which is None or which == 2:
@@ -150,9 +149,7 @@ def _lstsq(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     left = library_call(frame, library_parts.residuals, [a, b, found])
     if is_never(found) or is_never(left):
         return NOTHING
-    from gendsl.compiler.front.array_calls import _count
-
-    return make_tuple([found, left, _count(shape_of(a)[1]), known(_SINGULAR_VALUES)])
+    return make_tuple([found, left, count(shape_of(a)[1]), known(_SINGULAR_VALUES)])
 
 
 def _pinv(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -168,9 +165,6 @@ def _polyfit(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def squeezed(frame: Frame, value: Value) -> Value:
     """`np.squeeze(a)`: without the axes of one entry that are known; others have more, or it fails."""
-    from gendsl.compiler.front.arrays import strides_of
-    from gendsl.compiler.hir import Op
-
     assert isinstance(value.type, Array)
     one, kept = Const(1, "i"), []
     for axis, n in enumerate(shape_of(value)):
@@ -181,51 +175,6 @@ def squeezed(frame: Frame, value: Value) -> Value:
         raise frame.not_closed("np.squeeze of one entry")
     shape, strides = shape_of(value), strides_of(value)
     return view(value, value.leaves[1], [shape[i] for i in kept], [strides[i] for i in kept])
-
-
-def displayed(frame: Frame, found: Any, node: ast.expr) -> Value:
-    """`np.r_[...]` and `np.c_[...]`."""
-    from gendsl.compiler.front.array_calls import call
-    from gendsl.compiler.front.expressions import expression
-
-    parts = []
-    for i, part in enumerate(node.elts if isinstance(node, ast.Tuple) else [node]):
-        frame.unrolled += (("part", i),)
-        if isinstance(part, ast.Slice):
-            ends = [known(0) if part.lower is None else expression(frame, part.lower)]
-            if part.upper is None:
-                raise frame.not_closed("np.r_ of a range without an end", node)
-            ends.append(expression(frame, part.upper))
-            ends.append(known(1) if part.step is None else expression(frame, part.step))
-            one = call(frame, np.arange, ends, {}) or NOTHING
-        else:
-            one = frame.atoms(expression(frame, part))
-            if is_known(one) and isinstance(object_of(one), (str, complex)):
-                raise frame.not_closed("np.r_ with directions", node)
-            one = as_array(frame, make_tuple([one]) if is_number(one) else one, what="part")
-        frame.unrolled = frame.unrolled[:-1]
-        if is_never(one):
-            return NOTHING
-        parts.append(one)
-    if found is np.c_:
-        return call(frame, np.column_stack, [make_tuple(parts)], {}) or NOTHING
-    return joined(frame, parts)
-
-
-def into(frame: Frame, out: Value, found: Value) -> Value:
-    """What a function of NumPy's gives, put into an array that is given as `out=`."""
-    from gendsl.compiler.front.containers import writable
-
-    if is_never(found) or is_never(out):
-        return NOTHING
-    if not isinstance(out.type, Array) or not isinstance(found.type, Array):
-        raise frame.not_closed("the argument out of a NumPy function")
-    writable(frame, out)
-    if found.type.kind != out.type.kind or found.type.rank != out.type.rank:
-        raise frame.not_closed("the argument out of a NumPy function, of another kind")
-    same_shape(frame, shape_of(out), shape_of(found))
-    copy_into(frame, out, found, "out")
-    return out
 
 
 PARTS: dict[Any, Handler] = {

@@ -1,5 +1,7 @@
 """Subscripts of NumPy arrays: numbers, views, and entries that arrays of indices or masks pick."""
 
+from __future__ import annotations
+
 import ast
 from typing import Any
 
@@ -25,6 +27,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.lists import sequence_of, slice_bounds
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import (
     Array,
@@ -92,24 +95,19 @@ def _integer_of(frame: Frame, one: Value) -> Value:
 
 def _no_tuple(frame: Frame, index: Value) -> None:
     """Refuse a tuple whose length is not known: it stands for as many indices."""
-    from gendsl.compiler.front.containers import sequence_of
-
     if isinstance(index.type, List) and sequence_of(frame, index) is tuple:
         raise frame.not_closed("a tuple of unknown length as the index of an array")
 
 
 def place(frame: Frame, value: Value, node: ast.expr) -> Place:
     """What `value[node]` means."""
-    from gendsl.compiler.front.containers import slice_bounds
-    from gendsl.compiler.front.expressions import expression
-
     assert isinstance(value.type, Array)
     parts: list[Any] = []
     for part in _parts(node):
         if isinstance(part, ast.Slice):
             parts.append(part)
             continue
-        found = frame.atoms(expression(frame, part))
+        found = frame.atoms(frame.language.expression(frame, part))
         if len(_parts(node)) == 1:
             _no_tuple(frame, found)
         if isinstance(found.type, Union):

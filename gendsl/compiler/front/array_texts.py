@@ -18,9 +18,14 @@ import scipy.special
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_linear, library_shapes
+from gendsl.compiler.front.array_arguments import arguments
+from gendsl.compiler.front.array_axes import axes_of, axis_of, permuted
+from gendsl.compiler.front.array_calls_more import without_axis
+from gendsl.compiler.front.array_calls_parts import squeezed
 from gendsl.compiler.front.arrays import (
     as_array,
     filled,
+    fitting,
     load,
     over,
     position,
@@ -44,6 +49,7 @@ from gendsl.compiler.hir.values import (
     kind_of,
     known,
     make_tuple,
+    number,
     numpy_number,
     object_of,
 )
@@ -65,9 +71,6 @@ def _text(
     signature = inspect.signature(function)
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import calls
-        from gendsl.compiler.front.array_calls import arguments
-
         names = tuple(signature.parameters)
         given = arguments(frame, names, args, named)
         for name, ranks_ in ranks.items():
@@ -89,7 +92,7 @@ def _text(
             given[name] = value
         if any(name not in given for name, one in signature.parameters.items() if one.default is one.empty):
             raise frame.not_closed("a NumPy function with these arguments")
-        return calls.call_function(frame, function, [], given)
+        return frame.language.call_function(frame, function, [], given)
 
     return handle
 
@@ -164,8 +167,6 @@ def _einsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _tensordot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "b", "axes"), args, named)
     arrays = [as_array(frame, given[name], what=name) for name in ("a", "b")]
     if any(map(is_never, arrays)):
@@ -210,8 +211,6 @@ def _integers(frame: Frame, value: Value) -> list[int]:
 
 
 def _expand_dims(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "axis"), args, named)
     value = as_array(frame, given["a"], what="a")
     if is_never(value):
@@ -244,18 +243,12 @@ def _at_least(rank: int) -> Handler:
 
 
 def _squeeze(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_axes import axes_of
-    from gendsl.compiler.front.array_calls import arguments
-    from gendsl.compiler.front.array_calls_more import without_axis
-
     given = arguments(frame, ("a", "axis"), args, named)
     value = as_array(frame, given["a"], what="a")
     if is_never(value):
         return NOTHING
     where = axes_of(frame, value, given.get("axis", NONE))
     if where is None:
-        from gendsl.compiler.front.array_calls_parts import squeezed
-
         return squeezed(frame, value)
     for axis in reversed(where):
         value = without_axis(frame, value, axis)
@@ -263,9 +256,6 @@ def _squeeze(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _swapaxes(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_axes import axis_of, permuted
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "axis1", "axis2"), args, named)
     value = as_array(frame, given["a"], what="a")
     if is_never(value):
@@ -277,9 +267,6 @@ def _swapaxes(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _moveaxis(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_axes import axis_of, permuted
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "source", "destination"), args, named)
     value = as_array(frame, given["a"], what="a")
     if is_never(value):
@@ -291,18 +278,18 @@ def _moveaxis(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _reshape(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments, method
-
     given = arguments(frame, ("a", "shape"), args, named)
     value = as_array(frame, given["a"], what="a")
-    return NOTHING if is_never(value) else method(frame, value, "reshape", [given["shape"]], {})
+    return (
+        NOTHING
+        if is_never(value)
+        else frame.language.array_method(frame, value, "reshape", [given["shape"]], {})
+    )
 
 
 def _ravel(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments, method
-
     value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
-    return NOTHING if is_never(value) else method(frame, value, "ravel", [], {})
+    return NOTHING if is_never(value) else frame.language.array_method(frame, value, "ravel", [], {})
 
 
 def _ix(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -324,8 +311,6 @@ def _along(vector: Value, axis: int, rank: int) -> Value:
 
 
 def _meshgrid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.arrays import fitting
-
     only(frame, named, "indexing")
     indexing = named.get("indexing", known("xy"))
     vectors = [as_array(frame, one, what=("mesh", i)) for i, one in enumerate(args)]
@@ -348,13 +333,10 @@ def _meshgrid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _diag_indices_from(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import call
-    from gendsl.compiler.hir.values import number
-
     (value,) = args
     shape = shape_of(as_array(frame, value, what="a"))
     same_shape(frame, shape[:1], shape[1:2])
-    return call(frame, np.diag_indices, [number(shape[0])], {}) or NONE
+    return frame.language.call_numpy(frame, np.diag_indices, [number(shape[0])], {}) or NONE
 
 
 def _at(text: Any) -> Handler:

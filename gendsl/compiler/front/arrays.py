@@ -17,6 +17,8 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.lists import append, list_of, writable
+from gendsl.compiler.front.numbers import BINARY
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import (
     NEVER,
@@ -126,8 +128,6 @@ def load(frame: Frame, value: Value, at: Expr) -> Value:
 
 def save(frame: Frame, value: Value, at: Expr, new: Expr) -> None:
     """Put a number at a place of the list of an array."""
-    from gendsl.compiler.front.containers import writable
-
     assert isinstance(value.type, Array)
     writable(frame, value)
     kind = value.type.kind
@@ -233,11 +233,9 @@ def same_shape(frame: Frame, a: list[Expr], b: list[Expr]) -> None:
 
 
 def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value:
-    from gendsl.compiler.front.containers import item, length
-
     assert isinstance(value.type, List)
     inner = frame.program.facts.item(value.type.site)
-    n = frame.atom(length(frame, value), "n")
+    n = frame.atom(frame.language.length(frame, value), "n")
     if inner == NEVER:
         return filled(frame, kind or "f", [n], Const(0.0, "f"), what)
     if isinstance(inner, Union):
@@ -250,13 +248,15 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
         over(
             frame,
             [n],
-            lambda at: save(frame, made, at[0], number_leaf(_entry(frame, item(frame, value, at[0])))),
+            lambda at: save(
+                frame, made, at[0], number_leaf(_entry(frame, frame.language.item(frame, value, at[0])))
+            ),
             ("from", what),
         )
         return made
     if isinstance(inner, (List, Array)) or (isinstance(inner, Tuple) and inner.cls is tuple):
         frame.fail_if(Op("eq", (n, _ZERO), "b"), "an array of no rows")
-        first = as_array(frame, item(frame, value, _ZERO), kind, what=("first", what))
+        first = as_array(frame, frame.language.item(frame, value, _ZERO), kind, what=("first", what))
         if is_never(first):
             return NOTHING
         assert isinstance(first.type, Array)
@@ -265,7 +265,7 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
         )
 
         def fill(at: list[Expr]) -> None:
-            one = as_array(frame, item(frame, value, at[0]), kind, what=("row", what))
+            one = as_array(frame, frame.language.item(frame, value, at[0]), kind, what=("row", what))
             same_shape(frame, shape_of(first), shape_of(one))
             copy_into(frame, row(frame, made, at[0]), one, ("row", what))
 
@@ -301,8 +301,6 @@ def copy_into(frame: Frame, target: Value, source: Value, what: Any = None) -> N
 
 def to_list(frame: Frame, value: Value) -> Value:
     """`value.tolist()`."""
-    from gendsl.compiler.front.containers import append, list_of
-
     assert isinstance(value.type, Array)
     made = list_of(frame, frame.here, [], ("tolist", value.type.rank))
 
@@ -451,9 +449,7 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     if is_never(a) or is_never(b):
         return NOTHING
     if name == "matmul":
-        from gendsl.compiler.front.array_calls import call
-
-        return call(frame, np.matmul, [a, b], {}) or NOTHING
+        return frame.language.call_numpy(frame, np.matmul, [a, b], {}) or NOTHING
     scalars: dict[int, Expr] = {}
     arrays: list[Value] = []
     for i, value in enumerate((a, b)):
@@ -474,10 +470,8 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
 
 def in_place(frame: Frame, value: Value, operator: ast.operator, new: Value) -> None:
     """`value op= new`: the entries of the array itself change."""
-    from gendsl.compiler.front.numbers import _BINARY
-
     assert isinstance(value.type, Array)
-    name = _BINARY[type(operator)][0]
+    name = BINARY[type(operator)][0]
     if is_number(new):
         leaf = frame.atom(number_leaf(new))
         kind = _kind_of_result(frame, name, [value.type.kind, leaf.kind])
@@ -580,6 +574,4 @@ def _is_fresh(frame: Frame, value: Value) -> bool:
 
 
 def library_call(frame: Frame, function: Any, args: list[Value]) -> Value:
-    from gendsl.compiler.front import calls
-
-    return NOTHING if any(map(is_never, args)) else calls.call_function(frame, function, args, {})
+    return NOTHING if any(map(is_never, args)) else frame.language.call_function(frame, function, args, {})

@@ -11,10 +11,15 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import tables
+from gendsl.compiler.front.comprehensions import iterable, list_comprehension
+from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import equal, is_plain_tuple
+from gendsl.compiler.front.lists import append, as_tuple, copied, extend, list_of
+from gendsl.compiler.front.loops import each
+from gendsl.compiler.front.numbers import is_plain_tuple
+from gendsl.compiler.front.operators import equal
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, Tuple, describe
+from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, describe
 from gendsl.compiler.hir.values import NONE, Value, items_of, known, make_tuple
 
 MAPPING = "**"
@@ -46,8 +51,6 @@ def arguments(
             args += _starred(frame, node, part)
             continue
         if isinstance(part, ast.GeneratorExp):
-            from gendsl.compiler.front.comprehensions import iterable, list_comprehension
-
             args.append(iterable(frame, part) if lazy else list_comprehension(frame, part))
             continue
         args.append(frame.atoms(_expression(frame, part)))
@@ -63,9 +66,7 @@ def arguments(
 
 
 def _expression(frame: Frame, node: ast.expr) -> Value:
-    from gendsl.compiler.front.expressions import expression
-
-    return expression(frame, node)
+    return frame.language.expression(frame, node)
 
 
 def is_plain_display(node: ast.expr) -> bool:
@@ -75,8 +76,6 @@ def is_plain_display(node: ast.expr) -> bool:
 
 def _starred(frame: Frame, node: ast.Call, part: ast.Starred) -> list[Value]:
     """The arguments of `*part`."""
-    from gendsl.compiler.front.containers import extend, list_of
-
     starred = part.value
     if isinstance(starred, (ast.List, ast.Tuple)):  # a display, of which nobody else sees the list
         return arguments(frame, ast.copy_location(ast.Call(node.func, starred.elts, []), node))[0]
@@ -189,8 +188,6 @@ def _from_list(
     vararg: ast.arg | None,
 ) -> None:
     """Give parameters the items of a list, in order."""
-    from gendsl.compiler.front.containers import append, as_tuple, copied, extend, item, length, list_of
-
     open_ = [key for key in positional if key not in found]
     start = positional.index(open_[0]) if open_ else len(positional)
     open_ = [key for key in positional[start:] if key not in found]
@@ -232,8 +229,6 @@ def _from_dict(
     extra: Value | None,
 ) -> None:
     """Give parameters the values of a dict, by its keys; the others are `extra`."""
-    from gendsl.compiler.front.loops import each
-
     used: Expr = Const(0, "i")
     for key in names:
         at = frame.atom(tables.find(frame, mapping, known(key)), "at")
@@ -280,6 +275,3 @@ def _one_or(frame: Frame, test: Expr, one: Any, otherwise: Value | None) -> Valu
     if otherwise is None:
         return frame.atoms(one())
     return frame.atoms(frame.branch(test, one, lambda: otherwise))
-
-
-__all__ = ["MAPPING", "Rest", "Tuple", "arguments", "bound", "check_spread", "is_plain_display"]

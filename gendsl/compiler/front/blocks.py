@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import Known, List, Number, Tuple, Type
 from gendsl.compiler.hir.values import NONE, Value, items_of, number_leaf
 
 if TYPE_CHECKING:
-    from gendsl.compiler.front.frame import Frame
     from gendsl.compiler.front.program import Lowering
+
 
 _MODULE = "gendsl.inference.blocks"
 FLOATS, INTEGERS = ("f",), ("i",)

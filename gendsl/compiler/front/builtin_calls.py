@@ -20,10 +20,29 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import exact, sets, texts
-from gendsl.compiler.front.binding import has_rest
+from gendsl.compiler.front import (
+    array_calls,
+    arrays,
+    containers,
+    counters,
+    exact,
+    library,
+    lists,
+    numbers,
+    objects,
+    operators,
+    sets,
+    tables,
+    texts,
+)
+from gendsl.compiler.front.binding import arguments, has_rest
+from gendsl.compiler.front.comprehensions import comprehension
+from gendsl.compiler.front.containers import insert, item, items_made, length
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.iteration import sequence
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
+from gendsl.compiler.front.lists import as_tuple, extend, list_of
+from gendsl.compiler.front.loops import each, loop_over
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
 from gendsl.compiler.front.scalar_calls import SCALARS
@@ -65,8 +84,6 @@ Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of a function that has a meaning here; None for any other."""
-    from gendsl.compiler.front import array_calls, numbers
-
     try:
         hash(function)
     except TypeError:
@@ -75,7 +92,7 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
         name = numbers.OF_NUMBERS[function]
         if function is math.log and len(args) == 2:
             top, base = (numbers.call_math(frame, "log", math.log, [arg]) for arg in args)
-            return numbers.arithmetic(frame, "truediv", top, base)
+            return operators.arithmetic(frame, "truediv", top, base)
         return numbers.call_math(frame, name, function, args)
     handler = _HANDLERS.get(function)
     if handler is not None:
@@ -86,8 +103,6 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
 
 
 def _len(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.containers import length
-
     only(frame, named)
     (value,) = args
     leaf = length(frame, value)
@@ -95,8 +110,6 @@ def _len(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import arrays
-
     (value,) = args
     if is_known(value):
         return known(abs(object_of(value)))
@@ -113,9 +126,6 @@ def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _extreme(name: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import calls, numbers
-        from gendsl.compiler.front.iteration import sequence
-
         only(frame, named, "key", "default")
         key = named.get("key", NONE)
         by = None if key.type == NONE.type else key
@@ -136,7 +146,7 @@ def _extreme(name: str) -> Handler:
                     return named["default"]
                 frame.fail(f"{name} of nothing")
                 return NOTHING
-            return numbers.extreme(frame, name, values)
+            return operators.extreme(frame, name, values)
         found = sequence(frame, args[0] if values is None else make_tuple(values))
         if found.fixed:
             raise frame.not_closed(f"{name} of a tuple with a key")
@@ -145,7 +155,11 @@ def _extreme(name: str) -> Handler:
 
         def best() -> Value:
             first = frame.atoms(found.at(Const(0, "i")))
-            measure = (lambda one: calls.call(frame, by, [one], {})) if by is not None else (lambda one: one)
+            measure = (
+                (lambda one: frame.language.call(frame, by, [one], {}))
+                if by is not None
+                else (lambda one: one)
+            )
             best_name, rank_name = fresh_name(frame, name), fresh_name(frame, f"{name} by")
             frame.env[best_name] = first
             frame.env[rank_name] = frame.atoms(measure(first))
@@ -157,7 +171,9 @@ def _extreme(name: str) -> Handler:
             def lower() -> None:
                 one = frame.atoms(found.at(var))
                 rank = frame.atoms(measure(one))
-                better = numbers.compared(frame, "lt" if name == "min" else "gt", rank, frame.env[rank_name])
+                better = operators.compared(
+                    frame, "lt" if name == "min" else "gt", rank, frame.env[rank_name]
+                )
                 test = numbers.test_of(better)
                 if by is None:
                     chosen = frame.choose(test, lambda: one, lambda: frame.env[best_name])
@@ -183,9 +199,6 @@ def _extreme(name: str) -> Handler:
 
 
 def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-    from gendsl.compiler.front.loops import loop_over
-
     only(frame, named, "start")
     value = sets.unordered(args[0])
     start = args[1] if len(args) > 1 else named.get("start", known(0))
@@ -208,7 +221,7 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         frame.here = node
         kinds.append(one.type)
         before = frame.env[total]
-        frame.env[total] = numbers.arithmetic(frame, "add", before, one)
+        frame.env[total] = operators.arithmetic(frame, "add", before, one)
         if compensates and is_number(one) and is_number(frame.env[total]):
             frame.env[lost] = _with_lost(frame, frame.env[lost], before, one, frame.env[total])
         for name in flags:
@@ -250,9 +263,6 @@ def _with_lost(frame: Frame, lost: Value, total: Value, one: Value, after: Value
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-    from gendsl.compiler.front.loops import loop_over
-
     only(frame, named, "start")
     node = frame.here
     total = fresh_name(frame, "product")
@@ -260,7 +270,7 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     def multiply(one: Value) -> None:
         frame.here = node
-        frame.env[total] = numbers.arithmetic(frame, "mul", frame.env[total], one)
+        frame.env[total] = operators.arithmetic(frame, "mul", frame.env[total], one)
 
     loop_over(frame, node, args[0], [total], multiply)
     return frame.env.pop(total)
@@ -273,8 +283,6 @@ def _fsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-
     only(frame, named)
     if not args:
         return known(0)
@@ -297,8 +305,6 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _item(frame: Frame, value: Value) -> Value:
-    from gendsl.compiler.front import array_calls
-
     return array_calls.method(frame, value, "item", [], {})
 
 
@@ -326,17 +332,13 @@ def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _bool(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-
     only(frame, named)
-    test = numbers.truth(frame, args[0]) if args else hir.FALSE
+    test = operators.truth(frame, args[0]) if args else hir.FALSE
     return known(bool(test.value)) if isinstance(test, Const) else number(test)
 
 
 def _rounded(how: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import numbers
-
         only(frame, named)
         if len(args) != 1 or not is_number(args[0]):
             raise frame.not_closed(f"{how} with these arguments")
@@ -384,8 +386,6 @@ def _iterator(name: str) -> Handler:
 
 
 def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.containers import extend, list_of
-
     only(frame, named)
     made = list_of(frame, frame.here, [], "list")
     if args:
@@ -398,8 +398,6 @@ def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
     if not args:
         return known(())
-    from gendsl.compiler.front.containers import as_tuple, items_made
-
     only(frame, named)
     (given,) = args
     made = given if isinstance(given.type, List) else _list(frame, args, named)
@@ -419,9 +417,6 @@ def _set(is_frozen: bool) -> Handler:
 
 
 def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import tables
-    from gendsl.compiler.front.loops import each
-
     if args and isinstance(args[0].type, Dict) and not named:
         return tables.copied(frame, args[0])
     made = tables.make(frame, frame.here, "dict")
@@ -438,23 +433,16 @@ def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _defaultdict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import counters
-
     only(frame, named)
     return counters.with_default(frame, args)
 
 
 def _counter(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import counters
-
     only(frame, named)
     return counters.counted(frame, args)
 
 
 def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import tables
-    from gendsl.compiler.front.loops import each
-
     made = tables.make(frame, frame.here, "fromkeys")
     value = args[1] if len(args) > 1 else NONE
     each(frame, frame.here, args[0], lambda key: tables.store(frame, made, key, value))
@@ -462,23 +450,18 @@ def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import calls, containers
-
-    key, descending = calls.sort_options(frame, named)
+    key, descending = containers.sort_options(frame, named)
     given = args[0] if key is not None else sets.unordered(args[0])
     return containers.sorted_list(frame, given, key, descending, in_place=False)
 
 
 def _any_all(is_any: bool) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import numbers
-        from gendsl.compiler.front.loops import loop_over
-
         node = frame.here
         result = frame.set(Const(not is_any, "b"), "any" if is_any else "all")
 
         def lower(one: Value) -> None:
-            test = numbers.truth(frame, one)
+            test = operators.truth(frame, one)
             inner: hir.Body = [hir.Set([result], [Const(is_any, "b")])]
             frame.emit(hir.If(test if is_any else numbers.negation(test), inner, []))
 
@@ -492,16 +475,11 @@ def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
     """`any` or `all` of a generator expression, which ends at the first item that decides it."""
 
     def handle(frame: Frame, node: ast.Call) -> Value:
-        from gendsl.compiler.front import numbers
-        from gendsl.compiler.front.binding import arguments
-        from gendsl.compiler.front.comprehensions import comprehension
-        from gendsl.compiler.front.expressions import expression
-
         if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
             args, named = arguments(frame, node)
             return _any_all(is_any)(frame, args, named)
         inner = node.args[0]
-        first = expression(frame, inner.generators[0].iter)
+        first = frame.language.expression(frame, inner.generators[0].iter)
         result = frame.set(Const(not is_any, "b"), "any" if is_any else "all")
 
         def add() -> None:
@@ -509,7 +487,7 @@ def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
             test = result if not is_any else Op("not", (result,), "b")
             frame.emit(hir.If(test, open_, []))
             with frame.into(open_):
-                found = numbers.truth(frame, expression(frame, inner.elt))
+                found = operators.truth(frame, frame.language.expression(frame, inner.elt))
                 frame.emit(hir.Set([result], [found]))
 
         comprehension(frame, inner.generators, add, first)
@@ -519,15 +497,13 @@ def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
 
 
 def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import calls
-
     value, classes = args
     if isinstance(classes.type, Tuple) or not is_known(classes):
         raise frame.not_closed("isinstance with classes that are not constants")
     wanted = object_of(classes)
 
     def one(value: Value) -> Value:
-        found = calls.is_instance(frame, value.type, wanted)
+        found = objects.is_instance(frame, value.type, wanted)
         if found is None:
             raise frame.not_closed("isinstance of a number with a class of NumPy's")
         return known(found)
@@ -536,8 +512,6 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
 
 def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import calls, containers
-
     (value,) = args
     match value.type:
         case Known(value=found):
@@ -545,30 +519,26 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         case Tuple(cls=cls):
             return known(cls)
         case List():
-            return known(containers.sequence_of(frame, value))
+            return known(lists.sequence_of(frame, value))
         case Dict():
             return known(dict)
         case Array():
             return known(np.ndarray)
         case Number() | Union() if str(getattr(frame.function, "__module__", "")).startswith("gendsl."):
             return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
-        case Number() if len(calls.classes_of(value.type)) == 1:
-            return known(calls.classes_of(value.type)[0])
+        case Number() if len(objects.classes_of(value.type)) == 1:
+            return known(objects.classes_of(value.type)[0])
     raise frame.not_closed(f"type() of {describe(value.type)}")
 
 
 def _divmod(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-
     return make_tuple([numbers.of_numbers(frame, "floordiv", *args), numbers.of_numbers(frame, "mod", *args)])
 
 
 def _pow(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import numbers
-
     if len(args) != 2:
         raise frame.not_closed("pow() with three arguments")
-    return numbers.arithmetic(frame, "pow", *args)
+    return operators.arithmetic(frame, "pow", *args)
 
 
 def _test(name: str) -> Handler:
@@ -585,11 +555,9 @@ def _integers(name: str) -> Handler:
     """`math.factorial` and `math.comb`; a result beyond 64 bits fails."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import calls, library
-
         if not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
             raise frame.not_closed(f"math.{name} of these values")
-        return calls.call_function(frame, getattr(library, name), args, {})
+        return frame.language.call_function(frame, getattr(library, name), args, {})
 
     return handle
 
@@ -617,20 +585,15 @@ def _hasattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.expressions import attribute
-
     if not 2 <= len(args) <= 3 or not is_known(args[1]):
         raise frame.not_closed("getattr of a name that is not a constant")
     if len(args) == 3 and not _has(frame, args[0], object_of(args[1])):
         return args[2]
-    return attribute(frame, args[0], object_of(args[1]))
+    return frame.language.attribute(frame, args[0], object_of(args[1]))
 
 
 def _replace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`dataclasses.replace(instance, ...)`: another instance, made with the fields of this one."""
-    from gendsl.compiler.front import calls
-    from gendsl.compiler.front.expressions import attribute
-
     def of(one: Value) -> Value:
         cls = getattr(one.type, "cls", None)
         if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
@@ -640,11 +603,11 @@ def _replace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             frame.fail("dataclasses.replace of what is no field")
             return NOTHING
         given = {
-            name: named[name] if name in named else frame.atoms(attribute(frame, one, name))
+            name: named[name] if name in named else frame.atoms(frame.language.attribute(frame, one, name))
             for name, field in fields.items()
             if field.init
         }
-        return calls.construct(frame, cls, [], given)
+        return frame.language.construct(frame, cls, [], given)
 
     if len(args) != 1:
         raise frame.not_closed("dataclasses.replace with these arguments")
@@ -655,9 +618,6 @@ def _bisect(side: str) -> Handler:
     """`bisect.bisect_left` and `bisect_right` of a list of numbers."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import arrays, numbers
-        from gendsl.compiler.front.containers import item, length
-
         if len(args) != 2 or named:
             raise frame.not_closed("bisect with these arguments")
         values, wanted = args
@@ -678,9 +638,9 @@ def _bisect(side: str) -> Handler:
             middle = frame.set(Op("floordiv", (Op("add", (low, high), "i"), Const(2, "i")), "i"), "middle")
             one = frame.atoms(at(frame, values, middle))
             if side == "left":
-                test = numbers.test_of(numbers.compared(frame, "lt", one, wanted))
+                test = numbers.test_of(operators.compared(frame, "lt", one, wanted))
             else:
-                test = numbers.negation(numbers.test_of(numbers.compared(frame, "lt", wanted, one)))
+                test = numbers.negation(numbers.test_of(operators.compared(frame, "lt", wanted, one)))
             then: hir.Body = [hir.Set([low], [Op("add", (middle, Const(1, "i")), "i")])]
             frame.emit(hir.If(test, then, [hir.Set([high], [middle])]))
         return number(low)
@@ -693,8 +653,6 @@ def _insort(side: str) -> Handler:
     find = _bisect(side)
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.containers import insert
-
         if not (args and isinstance(args[0].type, List)):
             raise frame.not_closed("insort with these arguments")
         insert(frame, args[0], find(frame, args, named), args[1])

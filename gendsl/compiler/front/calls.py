@@ -12,36 +12,42 @@ import dataclasses
 import functools
 import inspect
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import (
+    array_calls,
     blocks,
     builtin_calls,
+    cells,
     components,
     containers,
     draws,
     ellipses,
+    families,
     handles,
     instances,
     library_deque,
+    library_more,
     lines,
+    lists,
+    scores,
     sets,
     stats,
     tables,
     warming,
 )
 from gendsl.compiler.front.argument_types import check_access
+from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.captures import activation_of, captured
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
-from gendsl.compiler.front.numbers import compared, test_of
-from gendsl.compiler.hir import Const, Var
+from gendsl.compiler.front.numbers import test_of
+from gendsl.compiler.front.objects import Building, Token, object_layout, plain, remembered, widened
+from gendsl.compiler.front.operators import compared
+from gendsl.compiler.front.sources import FunctionSource
 from gendsl.compiler.hir.types import (
-    TEXT,
     Array,
     Closure,
     Dict,
@@ -66,17 +72,14 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     UNSET,
     Value,
-    is_known,
     items_of,
     known,
     make_tuple,
-    may_be_unset,
     object_of,
 )
 from gendsl.distributions.base import CHECK, is_built_in
 from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
-from gendsl.distributions.support_texts import CONTAINS
 from gendsl.supports import Interval, Support
 
 MOST_INSTANCES = 12
@@ -85,26 +88,11 @@ MOST_ACTIVATIONS = 4
 """How many functions that one definition makes may call one another, as a function decorated twice does."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Building(Type):
-    """An instance whose `__init__` is being lowered: its attributes are variables of that activation."""
-
-    cls: Any
-    frame: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """Names the attributes of an instance that is being made."""
-
-    building: Building
-
-
 def call_node(frame: Frame, node: ast.Call) -> Value:
     """A call as it stands in the source."""
     if isinstance(node.func, ast.Attribute) and _is_super(node.func.value):
         return _call_super(frame, node)
-    function = expression(frame, node.func)
+    function = frame.language.expression(frame, node.func)
     special = builtin_calls.SYNTACTIC.get(object_of(function)) if _is_hashable_known(function) else None
     if special is not None:
         return special(frame, node)
@@ -211,7 +199,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         return call(frame, frame.program.constant(frame, found.func), [*given, *args], {**more, **named})
     wrapped = getattr(found, "__wrapped__", None)
     if isinstance(found, functools._lru_cache_wrapper):
-        return _remembered(frame, call(frame, known(wrapped), args, named))
+        return remembered(frame, call(frame, known(wrapped), args, named))
     cls = type(found)
     if handles.is_transform(found):
         return _call_transform(frame, found, args, named)
@@ -222,24 +210,12 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
 
 def _call_transform(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
     """A transform that another one calls."""
-    from gendsl.compiler.front.program import FunctionSource
-
     program, origin = frame.program, found.origin
     program.sources.setdefault(origin.function, FunctionSource(origin.node, origin.filename))
     owner = [program.constant(frame, one) for one in found._bound]
     given = {name: program.constant(frame, value, name) for name, value in found.parameters.items()}
     call_function(frame, origin.function, [*owner, *args], {**given, **named})
     return NONE
-
-
-def _remembered(frame: Frame, value: Value) -> Value:
-    """The result of a function that remembers its results: what it gives again must not change."""
-    match value.type:
-        case List() | Dict() | Set() | Array():
-            return Value(dataclasses.replace(value.type, frozen=True), value.leaves)
-    if "r" in leaves(value.type):
-        raise frame.not_closed("a function that remembers results which may change")
-    return value
 
 
 def _call_bound(
@@ -254,16 +230,12 @@ def call_method(
     frame: Frame, value: Value, name: str, args: list[Value], named: dict[str, Value] | None = None
 ) -> Value:
     """`value.name(*args)` of an instance of a class of the user's."""
-    from gendsl.compiler.front.expressions import attribute
-
-    return call(frame, attribute(frame, value, name), args, named or {})
+    return call(frame, frame.language.attribute(frame, value, name), args, named or {})
 
 
 def _call_container_method(
     frame: Frame, owner: Value, name: str, args: list[Value], named: dict[str, Value]
 ) -> Value:
-    from gendsl.compiler.front import array_calls
-
     match owner.type:
         case List():
             return containers.list_method(frame, owner, name, args, named)
@@ -280,9 +252,6 @@ def _call_container_method(
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:
-            from gendsl.compiler.front import library_more
-            from gendsl.compiler.front.arrays import library_call
-
             return library_call(frame, library_more.bit_count, [owner])
         case Number() if name == "item" and not args:
             return Value(Number(owner.type.kind), owner.leaves)
@@ -293,8 +262,6 @@ def _call_container_method(
         case Tuple() if name == "sample" and [one.type for one in args] == [Known(draws.GENERATOR)]:
             return draws.drawn(frame, owner)
         case Tuple() if name == "logpdf" and len(args) == 1 and not named:
-            from gendsl.compiler.front import scores
-
             return scores.scored(frame, owner, args[0])
     raise frame.not_closed(f"the method {name} of {describe(owner.type)}")
 
@@ -335,33 +302,6 @@ def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> 
         program.stack = stack
 
 
-def _widened(type: Type) -> Type:
-    match type:
-        case Text():
-            return TEXT
-        case Known(value=bool()):
-            return Number("b")
-        case Known(value=int() as found) if -(2**63) <= found < 2**63:
-            return Number("i")
-        case Known(value=float()):
-            return Number("f")
-        case Tuple(items, cls, names):
-            return Tuple(tuple(map(_widened, items)), cls, names)
-        case Known(value=tuple() as items) if items and all(isinstance(i, (int, float)) for i in items):
-            return Tuple(tuple(_widened(Known(item)) for item in items))
-    return type
-
-
-def plain(type: Type) -> Type:
-    """A type with Python's numbers in place of NumPy's, for functions of gendsl's, to which they are one."""
-    match type:
-        case Number(kind):
-            return Number(kind)
-        case Tuple(items, cls, names) if cls is tuple or str(cls.__module__).startswith("gendsl."):
-            return Tuple(tuple(map(plain, items)), cls, names)
-    return type
-
-
 def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Value]) -> Value:
     """A call of the function of the text that stands for a Python function and these types of arguments."""
     program, facts = frame.program, frame.program.facts
@@ -376,7 +316,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
             or isinstance(getattr(kind, "value", None), float)
             or program.instances(function) > MOST_INSTANCES
         ):
-            kind = _widened(kind)
+            kind = widened(kind)
         if recursive:
             kind = facts.grow((function, frame.prefix, "parameter", name), kind)
         types[name] = kind
@@ -423,15 +363,12 @@ def inlined(
 
 def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     """Run the body of an activation whose statements go into those of its caller."""
-    from gendsl.compiler.front import cells
-    from gendsl.compiler.front.statements import statements
-
     inner.live = frame.live
     inner.again = frame.again or bool(frame.loops)
     if inner.filename != frame.filename:
         inner.call_line = frame.shown_line
     if isinstance(node, ast.Lambda):
-        result = expression(inner, node.body)
+        result = frame.language.expression(inner, node.body)
         frame.live = inner.live
         return result
     block, exits = hir.Block([], frame.program.new_label()), Join()
@@ -445,7 +382,7 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
 
     inner.returned = returned
     cells.start(inner)
-    statements(inner, node.body)
+    frame.language.block(inner, node.body)
     exits.add(inner, NONE)
     inner.out = frame.out
     result = exits.resolve(inner)
@@ -467,7 +404,10 @@ def _with_defaults(node: Any) -> dict[str, ast.expr]:
 
 def closure(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Value:
     """A nested function, with the defaults that its parameters have where it is made."""
-    given = {name: frame.atoms(expression(frame, default)) for name, default in _with_defaults(node).items()}
+    given = {
+        name: frame.atoms(frame.language.expression(frame, default))
+        for name, default in _with_defaults(node).items()
+    }
     if any(goes_once(value.type) or holds_closure(value.type) for value in given.values()):
         raise frame.not_closed("a default of a nested function that is an iterator or a function", node)
     kept = captured(frame, node)
@@ -519,7 +459,7 @@ def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[
         raise frame.not_closed("a function that remembers its results, and uses what may change")
     if _changes(frame.out[mark:]):
         raise frame.not_closed("a function that remembers its results, and changes something")
-    return _remembered(frame, result)
+    return remembered(frame, result)
 
 
 # --- classes ---------------------------------------------------------------------------------------
@@ -527,15 +467,13 @@ def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[
 
 def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value]) -> Value:
     """An instance of a class."""
-    from gendsl.compiler.front import choices
-
     if issubclass(cls, BaseException):
         return NONE
     if cls is collections.deque:
         cls, args = library_deque.Deque, [_gone_through(frame, one) for one in args]
     if issubclass(cls, Parameterised) and named:
         cls = family_called(cls, len(args), tuple(named))
-    made = choices.construct(frame, cls, args, named)
+    made = families.distribution_of_class(frame, cls, args, named)
     if made is not None:
         return made
     if issubclass(cls, Interval):
@@ -568,8 +506,8 @@ def _gone_through(frame: Frame, value: Value) -> Value:
     """A list of what an iterator gives; any other value as it is."""
     if not goes_once(value.type):
         return value
-    made = containers.list_of(frame, frame.here, [], "gone through")
-    containers.extend(frame, frame.here, made, value)
+    made = lists.list_of(frame, frame.here, [], "gone through")
+    lists.extend(frame, frame.here, made, value)
     return made
 
 
@@ -623,141 +561,6 @@ def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
     var = frame.fresh(cls.__name__.lower(), "r")
     frame.emit(hir.New(var, object_layout(frame, site, cls), [tuple(item)]))
     return Value(Object(site, cls), (var,))
-
-
-def object_layout(frame: Frame, site: int, cls: type) -> tuple[str, ...]:
-    """The kinds of the leaves of the attributes of an object."""
-    facts = frame.program.facts
-    return tuple(kind for name in frame.program.object_fields(cls) for kind in leaves(facts.item(site, name)))
-
-
-def object_attribute(frame: Frame, value: Value, name: str) -> Value:
-    """`value.name` of an object with attributes that change."""
-    assert isinstance(value.type, Object)
-    names = frame.program.object_fields(value.type.cls)
-    if name not in names:
-        return class_attribute(frame, value, value.type.cls, name)
-    facts, site = frame.program.facts, value.type.site
-    if is_never(Value(facts.item(site, name))):
-        return NOTHING
-    layout = object_layout(frame, site, value.type.cls)
-    targets = [frame.fresh(name, kind) for kind in layout]
-    if targets:
-        frame.emit(hir.Load(list(targets), value.leaf, layout, Const(0, "i")))
-    start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
-    kind = facts.item(site, name)
-    return set_or_of_class(frame, value, Value(kind, tuple(targets[start : start + len(leaves(kind))])), name)
-
-
-def set_or_of_class(frame: Frame, value: Value, found: Value, name: str) -> Value:
-    """An attribute of an instance that may not be set: it is then what the class has, if it has one."""
-    cls = value.type.cls  # type: ignore[attr-defined]
-    if not may_be_unset(found):
-        return found
-    if hasattr(cls, name):
-        unset = known(UNSET).type
-        return frame.switch(
-            found, lambda one: class_attribute(frame, value, cls, name) if one.type == unset else one
-        )
-    instances.check_missing(cls, name)
-    frame.env[".attribute"] = found
-    frame.locals.add(".attribute")
-    result = frame.look_up(".attribute")
-    frame.env.pop(".attribute", None)
-    assert result is not None
-    return result
-
-
-def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None:
-    """`owner.name = value`."""
-    facts = frame.program.facts
-    if is_never(owner) or is_never(value):
-        return
-    if isinstance(owner.type, (Building, Tuple, Object)) and owner.type.cls is not tuple:
-        setter = instances.setter(owner.type.cls, name)
-        if setter is not None:
-            frame.program.noted(owner.type.cls, name)
-            call_function(frame, setter, [owner, value], {})
-            return
-    match owner.type:
-        case Building():
-            if owner.type.frame is not frame:
-                raise frame.not_closed(
-                    "an attribute that is set outside of __init__ while the object is made"
-                )
-            frame.bind((Token(owner.type), name), value)
-            return
-        case Union():
-            frame.each_alternative(owner, lambda one: assign_attribute(frame, one, name, value))
-            return
-        case Tuple(cls=cls) if cls is not tuple:
-            facts.flag(("changes", cls))
-            frame.program.object_fields(cls, name)
-            return
-        case Object(site, cls):
-            frame.program.object_fields(cls, name)
-            facts.grow_item(site, value.type, name)
-            names, layout = frame.program.object_fields(cls), object_layout(frame, site, cls)
-            old = [frame.fresh("t", kind) for kind in layout]
-            frame.emit(hir.Load(list(old), owner.leaf, layout, Const(0, "i")))
-            start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
-            new = facts.convert(value, facts.item(site, name))
-            frame.emit(
-                hir.Store(owner.leaf, layout, Const(0, "i"), (*old[:start], *new, *old[start + len(new) :]))
-            )
-            return
-    raise frame.not_closed(f"an attribute of {describe(owner.type)} is set")
-
-
-def building_attribute(frame: Frame, value: Value, name: str) -> Value | None:
-    """`self.name` in `__init__`."""
-    if not isinstance(value.type, Building):
-        return None
-    key = (Token(value.type), name)
-    found = value.type.frame.env.get(key)
-    if found is not None:
-        return set_or_of_class(frame, value, found, name)
-    return class_attribute(frame, value, value.type.cls, name)
-
-
-def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
-    """An attribute that an instance has from its class: a method, a property or a constant."""
-    try:
-        raw = CONTAINS.get(cls) if name == "contains" else None
-        raw = raw or inspect.getattr_static(cls, name)
-    except AttributeError:
-        instances.check_missing(cls, name)
-        if ("changes", cls) in frame.program.facts.flags or isinstance(value.type, Building):
-            frame.fail(f"{cls.__name__} has no attribute {name}")
-            return NOTHING
-        frame.emit(hir.Fail(f"{cls.__name__} has no attribute {name}"))
-        return NOTHING
-    program = frame.program
-    if name == "__class__":
-        return known(cls)
-    if not isinstance(raw, _UNDERSTOOD) and not program.is_generative(raw):
-        instances.check_found(cls, name, raw)
-    found = program.noted(cls, name) if hasattr(cls, name) else None
-    match raw:
-        case property():
-            return call_function(frame, raw.fget, [value], {})  # type: ignore[arg-type]
-        case functools.cached_property():
-            if isinstance(value.type, Building) or may_change(value.type):
-                raise frame.not_closed("a property that is computed once, of an object that may change")
-            return _remembered(frame, call_function(frame, raw.func, [value], {}))  # type: ignore[arg-type]
-        case FunctionType():
-            return Value(Method(value.type, raw), value.leaves)
-        case staticmethod():
-            return known(raw.__func__)
-        case classmethod():
-            return known(found)
-    if program.is_generative(raw):
-        return Value(Method(value.type, raw), value.leaves)
-    return program.constant(frame, getattr(cls, name))
-
-
-_UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, classmethod)
-"""What of a class it is known of what its instances make of it."""
 
 
 def _named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:
@@ -858,8 +661,6 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
     if method is object.__init__:
         return NONE
     if node.func.attr == "logpdf" and is_built_in(base) and len(args) == 1 and not named:
-        from gendsl.compiler.front import scores
-
         behind = cls.__mro__[cls.__mro__.index(after) + 1 :]
         return scores.of_base(frame, owner, next(filter(is_built_in, behind)), args[0])
     method = method.__wrapped__ if hasattr(method, CHECK) else method  # its own support is looked at anyway
@@ -886,64 +687,3 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
         if isinstance(name, tuple) and name[0] == Token(building):
             frame.env[Token(owner.type), name[1]] = value
     return NONE
-
-
-def classes_of(type_: Number) -> list[type]:
-    """The classes that a number may be of."""
-    import numpy as np
-
-    kinds = "bif"[: "bif".index(type_.kind) + 1] if type_.mixed else type_.kind
-    python, other = {"f": float, "i": int, "b": bool}, {"f": np.float64, "i": np.int64, "b": np.bool_}
-    tables = ([python], [python, other], [other])[type_.numpy]
-    return [table[kind] for kind in kinds for table in tables]
-
-
-def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
-    """Whether a value of a type is an instance of classes; None where that is not known."""
-    every = classes if isinstance(classes, tuple) else (classes,)
-    match type_:
-        case Known(value=found):
-            return isinstance(found, classes)
-        case Number():
-            wanted = {issubclass(one, classes) for one in classes_of(type_)}
-            return wanted.pop() if len(wanted) == 1 else None
-        case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
-            cls = collections.deque if cls is library_deque.Deque else cls
-            return any(issubclass(cls, one) for one in every)
-        case List(site):
-            sequence = frame.program.facts.sequence(site)
-            if sequence is None:
-                raise frame.not_closed("a value that is a list or a tuple")
-            return any(issubclass(sequence, one) for one in every)
-        case Dict():
-            return any(issubclass(dict, one) for one in every)
-        case Set():
-            found = {any(issubclass(kind, one) for one in every) for kind in (set, frozenset)}
-            return found.pop() if len(found) == 1 else None
-        case Array():
-            import numpy as np
-
-            return any(issubclass(np.ndarray, one) for one in every)
-    if describe(type_) == "text":
-        return any(issubclass(str, one) for one in every)
-    return None
-
-
-def sort_options(frame: Frame, named: dict[str, Value]) -> tuple[Callable[[Value], Value] | None, bool]:
-    """The arguments `key` and `reverse` of a sort."""
-    descending = named.get("reverse", known(False))
-    if not is_known(descending) or set(named) - {"key", "reverse"}:
-        raise frame.not_closed("a sort whose order is not a constant")
-    key = named.get("key", NONE)
-    by = None if key.type == NONE.type else lambda one: call(frame, key, [one], {})
-    return by, bool(object_of(descending))
-
-
-def expression(frame: Frame, node: ast.expr) -> Value:
-    """The value of an expression."""
-    from gendsl.compiler.front.expressions import expression as lower
-
-    return lower(frame, node)
-
-
-__all__ = ["Building", "Var", "call", "call_node"]

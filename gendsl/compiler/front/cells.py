@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never, nonlocals
+from gendsl.compiler.front.objects import assign_attribute, object_attribute
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import (
     Closure,
@@ -59,8 +60,6 @@ def _make(frame: Frame, name: str, value: Value) -> None:
 
 def assign(frame: Frame, name: str, value: Value) -> None:
     """`name = value` where functions in this one, or around it, share the variable."""
-    from gendsl.compiler.front.calls import assign_attribute
-
     if is_never(value):
         return
     if name in frame.globals:
@@ -91,8 +90,6 @@ def _around(frame: Frame, name: str) -> Value | None:
 
 def opened(frame: Frame, value: Value, name: str) -> Value:
     """What a cell holds; any other value as it is."""
-    from gendsl.compiler.front.calls import object_attribute
-
     if isinstance(value.type, Union) and any(map(is_cell, value.type.alternatives)):
         raise frame.not_closed(f"{name}, which is nonlocal and may have no value")
     return object_attribute(frame, value, _VALUE) if is_cell(value.type) else value

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from gendsl import supports
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, scores
+from gendsl.compiler.front.containers import item_at
 from gendsl.compiler.front.coordinates import DISCRETE, coordinates
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.hir import Const, Expr, Op
@@ -258,8 +259,6 @@ def _chart_of_all(frame: Frame, distribution: Value) -> tuple[Chart, Value] | No
 
 def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
     """The support of a number that a distribution draws, or of an entry of an array: an interval."""
-    from gendsl.compiler.front.containers import item_at
-
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if cls is mixture_of_normals or (at and cls in (mvnormal, affine)):

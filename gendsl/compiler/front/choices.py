@@ -7,37 +7,39 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import charts, draws, ellipses, families, paths, scores, stats
+from gendsl.compiler.front import array_places, calls, charts, draws, ellipses, paths, scores, stats
+from gendsl.compiler.front.binding import arguments, bound
+from gendsl.compiler.front.containers import item_at, put
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.objects import Building, widened
+from gendsl.compiler.front.operators import unary
+from gendsl.compiler.front.paths import path
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.joined import is_readable
+from gendsl.compiler.hir.templates import MODEL, NO_VALUE
 from gendsl.compiler.hir.types import (
     Array,
     Below,
     Joined,
     Known,
-    Nested,
+    Method,
     Number,
-    OneOf,
     PathPart,
     Tuple,
     Type,
     Union,
     describe,
-    is_unhashable,
+    holds_closure,
     leaves,
 )
 from gendsl.compiler.hir.types import (
     Text as TextType,
 )
-from gendsl.compiler.hir.values import NOTHING, Value, items_of, known, object_of
+from gendsl.compiler.hir.values import NOTHING, Value, items_of, known, make_tuple
 from gendsl.distributions import Distribution, factor
-from gendsl.lang.sites import is_addressed, is_choice, is_splice, target_indices
+from gendsl.lang.sites import is_choice, is_splice, target_indices
 from gendsl.lang.trees import walk
-
-__all__ = ["is_addressed", "is_choice"]
 
 
 def _makes_choices(frame: Frame) -> bool:
@@ -57,9 +59,7 @@ def addressed(frame: Frame, node: ast.BinOp) -> Value:
         left = left.elts[0]
     if is_splice(left):
         return _splice(frame, node.right.operand)
-    from gendsl.compiler.front.expressions import expression
-
-    address = frame.atoms(expression(frame, left))
+    address = frame.atoms(frame.language.expression(frame, left))
     return _made(frame, address, node.right.operand)
 
 
@@ -76,33 +76,24 @@ def assigned(frame: Frame, node: ast.expr, target: ast.Name) -> Value:
 
 def assign_choice(frame: Frame, target: ast.expr, node: ast.UnaryOp) -> None:
     """`target = ~E`, where the target gives the address."""
-    from gendsl.compiler.front.expressions import expression
-    from gendsl.compiler.front.numbers import unary
-    from gendsl.compiler.front.statements import assign
-
     found = target_indices(target)
     if found is None or not _makes_choices(frame):
-        assign(frame, target, unary(frame, node.op, expression(frame, node.operand)))
+        frame.language.assign(
+            frame, target, unary(frame, node.op, frame.language.expression(frame, node.operand))
+        )
         return
     name, indices = found
     if not indices:
-        assign(frame, target, _made(frame, known((name,)), node.operand))
+        frame.language.assign(frame, target, _made(frame, known((name,)), node.operand))
         return
     request = _operand(frame, node.operand)
-    at = [frame.atoms(expression(frame, index)) for index in indices]
-    from gendsl.compiler.hir.values import make_tuple
-
+    at = [frame.atoms(frame.language.expression(frame, index)) for index in indices]
     value = frame.atoms(_from_request(frame, make_tuple([known(name), *at]), request, node))
     _store(frame, target, at, value)
 
 
 def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> None:
     """Store into `name[i][j]`, with the indices at hand."""
-    from gendsl.compiler.front import array_places
-    from gendsl.compiler.front.containers import item_at, put
-    from gendsl.compiler.front.expressions import expression
-    from gendsl.compiler.hir.values import make_tuple
-
     groups: list[list[Value]] = []
     node = target
     rest = list(at)
@@ -111,7 +102,7 @@ def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> Non
         groups.insert(0, rest[len(rest) - count :])
         del rest[len(rest) - count :]
         node = node.value
-    owner = expression(frame, node)
+    owner = frame.language.expression(frame, node)
     for group in groups[:-1]:
         owner = frame.atoms(_indexed(frame, owner, group))
     last = groups[-1]
@@ -119,14 +110,9 @@ def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> Non
         array_places.put(frame, owner, last, value)
     else:
         put(frame, owner, last[0] if len(last) == 1 else make_tuple(last), value)
-    del item_at
 
 
 def _indexed(frame: Frame, owner: Value, group: list[Value]) -> Value:
-    from gendsl.compiler.front import array_places
-    from gendsl.compiler.front.containers import item_at
-    from gendsl.compiler.hir.values import make_tuple
-
     if isinstance(owner.type, Array):
         return array_places.at_indices(frame, owner, group)
     return item_at(frame, owner, group[0] if len(group) == 1 else make_tuple(group))
@@ -147,13 +133,9 @@ class Request:
 
 def _operand(frame: Frame, node: ast.expr) -> Request:
     """The operand of a `~`."""
-    from gendsl.compiler.front import calls
-    from gendsl.compiler.front.binding import arguments
-    from gendsl.compiler.front.expressions import expression
-
     if not isinstance(node, ast.Call):
-        return Request(expression(frame, node))
-    function = frame.atoms(expression(frame, node.func))
+        return Request(frame.language.expression(frame, node))
+    function = frame.atoms(frame.language.expression(frame, node.func))
     program = _generative(frame, function)
     if program is None:
         frame.here, frame.line = node, node.lineno
@@ -166,8 +148,6 @@ def _operand(frame: Frame, node: ast.expr) -> Request:
 
 
 def _generative(frame: Frame, function: Value) -> tuple[Any, list[Value]] | None:
-    from gendsl.compiler.hir.types import Method
-
     match function.type:
         case Known(value=found) if frame.program.is_generative(found):
             if not hasattr(found, "compiled"):
@@ -186,8 +166,6 @@ def _made(frame: Frame, address: Value, node: ast.expr) -> Value:
 
 
 def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST) -> Value:
-    from gendsl.compiler.hir.values import make_tuple
-
     if request.value is not None and is_never(request.value):
         return NOTHING
     if isinstance(address.type, Union) and not paths.is_path(frame, address):
@@ -261,9 +239,6 @@ def _apart_in_model(frame: Frame, address: Value) -> tuple[list[Value], int] | N
 
     A program that proposes then makes them one by one, as the model does.
     """
-    from gendsl.compiler.hir.templates import MODEL
-    from gendsl.compiler.hir.values import make_tuple
-
     if frame.program.trace == MODEL or frame.prefix is None:
         return None
     items = items_of(address) if isinstance(address.type, Tuple) else [address]
@@ -288,85 +263,8 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
     return _call_program(frame, request, (), ())
 
 
-def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
-    """An address as the parts of a template, with None for each index, and the indices.
-
-    Args:
-        of_trace: whether it is looked up in a trace: then what is known of the strings in it is told.
-    """
-    from gendsl.compiler.front.containers import pieces_of
-
-    spread: list[bool] = []
-    if address.pieces or paths.is_path(frame, address, few=of_trace):
-        items, spread = map(list, zip(*pieces_of(address), strict=True))
-    elif isinstance(address.type, (Tuple, Known)) and not (
-        isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
-    ):
-        items = items_of(address)
-    else:
-        items = [address]
-    if not items:
-        frame.fail("an empty address")
-    parts: list[Any] = []
-    indices: list[Expr] = []
-    facts = frame.program.facts
-
-    def add(item: Value) -> None:
-        if not paths.is_path(frame, item, few=of_trace):
-            item = frame.without(item, is_unhashable)
-        match item.type:
-            case Known(value=str() as text):
-                part, at = facts.as_joined(text)
-                parts.append(part)
-                indices.extend(Const(one, "i") for one in at)
-            case Joined():
-                if not is_readable(item.type):
-                    raise frame.not_closed(f"{describe(item.type)} in an address: two may be one")
-                facts.note_joined(item.type)
-                parts.append(item.type)
-                indices.extend(frame.atom(leaf, "at") for leaf in item.leaves)
-            case Known(value=int() as at) if not isinstance(at, bool) and abs(at) < 2**31:
-                parts.append(None)
-                indices.append(Const(at, "i"))
-            case Number("i"):
-                parts.append(None)
-                indices.append(frame.atom(item.leaf, "at"))
-            case _ if is_never(item):
-                parts.append(None)
-                indices.append(Const(0, "i"))
-            case TextType(options):
-                parts.append(... if options is None or not of_trace else OneOf(options))
-                indices.append(frame.atom(item.leaf, "at"))
-            case Tuple(inner, cls) if cls is tuple:
-                parts.append(Nested(len(inner)))
-                for one in items_of(item):
-                    add(one)
-            case Known(value=tuple() as found) if type(found) is tuple:
-                parts.append(Nested(len(found)))
-                for one in items_of(item):
-                    add(one)
-            case _ if paths.is_path(frame, item, few=of_trace):
-                parts.append(PathPart(False))
-                indices.append(paths.number_of(frame, item))
-            case _:
-                raise frame.not_closed(f"{describe(item.type)} in an address")
-
-    for i, item in enumerate(items):
-        if spread and spread[i]:
-            parts.append(PathPart(True))
-            indices.append(paths.number_of(frame, item))
-        else:
-            add(item)
-    return tuple(parts), tuple(indices)
-
-
 def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indices: tuple[Expr, ...]) -> Value:
     """A call of a `@gen` function whose choices lie below an address."""
-    from gendsl.compiler.front.binding import bound
-    from gendsl.compiler.front.calls import Building, _widened
-    from gendsl.compiler.hir.templates import NO_VALUE
-    from gendsl.compiler.hir.types import holds_closure
-
     lowering, facts, program = frame.program, frame.program.facts, request.program
     origin = program.compiled.origin
     given = bound(
@@ -405,7 +303,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     for name, value in given.items():
         kind = facts.canonical(value.type)
         if recursive or isinstance(getattr(kind, "value", None), (int, float)):
-            kind = _widened(kind)
+            kind = widened(kind)
         if recursive:
             kind = facts.grow((origin.function, prefix, "parameter", name), kind)
         types[name] = kind
@@ -471,24 +369,3 @@ def _sampler(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Functio
 
 
 # --- distributions as values -------------------------------------------------------------------------
-
-
-def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value]) -> Value | None:
-    """A distribution; None where the class is none, or its own `__init__` says what it is."""
-    if not issubclass(cls, Distribution):
-        return None
-    return families.construct(frame, cls, args, named)
-
-
-def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Value:
-    """A distribution that exists when the text is made."""
-    from gendsl.compiler.hir.values import make_tuple
-
-    cls = type(found)
-    made = families.constant(program, frame, found)
-    if made is not None:
-        return made
-    names = tuple(cls.parameters) or tuple(vars(found))
-    if any(not hasattr(found, name) for name in names):
-        raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")
-    return make_tuple([program.constant(frame, getattr(found, name)) for name in names], cls, names)

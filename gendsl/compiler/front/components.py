@@ -19,7 +19,8 @@ from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import compared, test_of
+from gendsl.compiler.front.numbers import test_of
+from gendsl.compiler.front.operators import compared
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 from gendsl.compiler.hir.values import (
@@ -256,9 +257,7 @@ def _check_component(frame: Frame, args: list[Value]) -> Value:
 
 def _named_values(frame: Frame, args: list[Value]) -> Value:
     """A dict of pairs."""
-    from gendsl.compiler.front.calls import call as called
-
-    return called(frame, known(dict), [args[0]], {})
+    return frame.language.call(frame, known(dict), [args[0]], {})
 
 
 def _write_named(frame: Frame, args: list[Value]) -> Value:

@@ -6,12 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import containers, sets, tables
-from gendsl.compiler.front.calls import expression
+from gendsl.compiler.front import lists, sets, tables
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.loops import loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import truth
+from gendsl.compiler.front.operators import truth
 from gendsl.compiler.hir.types import (
     Generator,
 )
@@ -24,8 +22,6 @@ def comprehension(
     frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
 ) -> None:
     """The loops of a comprehension around `add()`."""
-    from gendsl.compiler.front.statements import assign
-
     if not generators:
         add()
         return
@@ -39,13 +35,13 @@ def comprehension(
     frame.comprehended.update(added)
 
     def lower(item: Value) -> None:
-        assign(frame, generator.target, item)
+        frame.language.assign(frame, generator.target, item)
 
         def tests(i: int) -> None:
             if i == len(generator.ifs):
                 comprehension(frame, rest, add)
                 return
-            test = truth(frame, expression(frame, generator.ifs[i]))
+            test = truth(frame, frame.language.expression(frame, generator.ifs[i]))
             narrowing = narrowings(frame, generator.ifs[i], True)
 
             def then() -> None:
@@ -59,7 +55,7 @@ def comprehension(
     walrus = _walrus_names([*rest, *generator.ifs])
     target = names[0] if len(names) == 1 else "i"
     hint = f"{target}_at" if not _counts(generator.iter) else target
-    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint)
+    frame.language.loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint)
     frame.comprehended.difference_update(added)
     for name in names:
         frame.env.pop(name, None)
@@ -76,11 +72,14 @@ def _walrus_names(nodes: list[Any]) -> list[str]:
 
 def list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
     first = iterable(frame, node.generators[0].iter)
-    made = containers.list_of(frame, node, [])
+    made = lists.list_of(frame, node, [])
     if _walrus_names([node.elt]):
         raise frame.not_closed("`:=` inside a comprehension", node)
     comprehension(
-        frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first
+        frame,
+        node.generators,
+        lambda: lists.append(frame, made, frame.language.expression(frame, node.elt)),
+        first,
     )
     return made
 
@@ -90,8 +89,8 @@ def dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
     made = tables.make(frame, node)
 
     def add() -> None:
-        key = frame.atoms(expression(frame, node.key))
-        tables.store(frame, made, key, expression(frame, node.value))
+        key = frame.atoms(frame.language.expression(frame, node.key))
+        tables.store(frame, made, key, frame.language.expression(frame, node.value))
 
     comprehension(frame, node.generators, add, first)
     return made
@@ -102,7 +101,7 @@ def set_comprehension(frame: Frame, node: ast.SetComp) -> Value:
     made = sets.make(frame, node)
 
     def add() -> None:
-        sets.add(frame, made, frame.atoms(expression(frame, node.elt)))
+        sets.add(frame, made, frame.atoms(frame.language.expression(frame, node.elt)))
 
     comprehension(frame, node.generators, add, first)
     return made
@@ -115,11 +114,11 @@ def generator(frame: Frame, node: ast.GeneratorExp) -> Value:
 def iterable(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression that is gone through here and now: a generator is not kept."""
     if not isinstance(node, ast.GeneratorExp):
-        return expression(frame, node)
+        return frame.language.expression(frame, node)
     alone = len(node.generators) == 1 and not node.generators[0].is_async
     if not alone or any(isinstance(part, (ast.NamedExpr, ast.Lambda)) for part in ast.walk(node)):
         raise frame.not_closed("a generator with several loops, or with functions or `:=`", node)
-    source = frame.atoms(expression(frame, node.generators[0].iter))
+    source = frame.atoms(frame.language.expression(frame, node.generators[0].iter))
     return Value(Generator(node, frame, source.type), source.leaves)
 
 
@@ -128,15 +127,13 @@ def spread(frame: Frame, node: ast.Starred) -> Value:
     shown = node.value
     if isinstance(shown, ast.GeneratorExp):
         return list_comprehension(frame, shown)
-    return expression(frame, shown)
+    return frame.language.expression(frame, shown)
 
 
 def visit_generated(
     frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
 ) -> None:
     """Lower something for the item of a generator expression that comes of an item of what it goes over."""
-    from gendsl.compiler.front.statements import assign
-
     (clause,) = node.generators
     names = [part.id for part in ast.walk(clause.target) if isinstance(part, ast.Name)]
     saved = {name: frame.env.pop(name) for name in names if name in frame.env}
@@ -151,11 +148,11 @@ def visit_generated(
 
     def tests(i: int) -> None:
         if i == len(clause.ifs):
-            found = frame.atoms(expression(frame, node.elt))
+            found = frame.atoms(frame.language.expression(frame, node.elt))
             leave()
             lower(found)
             return
-        test = truth(frame, expression(frame, clause.ifs[i]))
+        test = truth(frame, frame.language.expression(frame, clause.ifs[i]))
         narrowing = narrowings(frame, clause.ifs[i], True)
 
         def then() -> None:
@@ -164,5 +161,5 @@ def visit_generated(
 
         frame.branch(test, then, leave)
 
-    assign(frame, clause.target, item)
+    frame.language.assign(frame, clause.target, item)
     tests(0)

@@ -9,23 +9,41 @@ Subscripts, operators and methods of all containers share their items, so this i
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets, tables, texts, traces
-from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import compared, equal_parts, is_plain_tuple, negation, test_of
+from gendsl.compiler.front import array_places, arrays, sets, tables, texts, traces
+from gendsl.compiler.front.array_axes import joined
+from gendsl.compiler.front.arrays import as_array
+from gendsl.compiler.front.frame import Frame, goes_once, is_never
+from gendsl.compiler.front.lists import (
+    append,
+    as_tuple,
+    copied,
+    extend,
+    for_each,
+    index_leaf,
+    layout,
+    like,
+    list_of,
+    pieces_of,
+    sequence_of,
+    slice_bounds,
+    store,
+    writable,
+)
+from gendsl.compiler.front.numbers import is_plain_tuple, negation, no_number, test_of
+from gendsl.compiler.front.paths import is_path, listed
 from gendsl.compiler.hir import Const, Expr, Op, Var, both
 from gendsl.compiler.hir.types import (
-    MAYBE,
     NEVER,
     Array,
     Dict,
     Iterator,
-    Joined,
     Known,
     List,
     Number,
@@ -49,7 +67,6 @@ from gendsl.compiler.hir.values import (
     make_tuple,
     number,
     number_leaf,
-    numpys,
     object_of,
 )
 
@@ -60,51 +77,16 @@ MOST_ITEMS = 8
 """How many items a list may have that are known one by one."""
 
 
-def layout(frame: Frame, site: int) -> tuple[str, ...]:
-    """The kinds of the leaves of an item of a site."""
-    return leaves(frame.program.facts.item(site))
-
-
-def list_of(frame: Frame, node: ast.AST, items: list[Value], what: Any = None) -> Value:
-    """A new list, made at a node."""
-    site = frame.site(node, what)
-    facts = frame.program.facts
-    for item in items:
-        facts.grow_item(site, item.type)
-    item_type = facts.item(site)
-    var = frame.fresh("items", "r")
-    frame.emit(hir.New(var, leaves(item_type), [facts.convert(item, item_type) for item in items]))
-    return Value(List(site), (var,))
-
-
 def items_made(frame: Frame, value: Value) -> list[Value] | None:
     """The items of a list that statements before have made one by one, if they are few; None of others."""
-    from gendsl.compiler.front.loops import count_made
-
-    count = count_made(frame, value)
+    count = frame.language.count_made(frame, value)
     if count is None or count > MOST_ITEMS:
         return None
     return [item(frame, value, Const(i, "i")) for i in range(count)]
 
 
-def as_tuple(frame: Frame, value: Value, pieces: tuple[tuple[Value, bool], ...] = ()) -> Value:
-    """A list that was just made as a tuple whose length is known only when the text runs."""
-    assert isinstance(value.type, List)
-    frame.program.facts.make_tuple(value.type.site)
-    return Value(List(value.type.site, True), value.leaves, pieces)
-
-
-def pieces_of(value: Value) -> tuple[tuple[Value, bool], ...]:
-    """What a tuple is made of; see `Value`."""
-    if value.pieces or isinstance(value.type, (List, Union)):
-        return value.pieces or ((value, True),)
-    return tuple((item, False) for item in items_of(value))
-
-
 def one_behind_another(frame: Frame, a: Value, b: Value) -> Value:
     """`a + b` of tuples, the length of one of which is known only when the text runs."""
-    from gendsl.compiler.front.paths import is_path, listed
-
     a, b = (listed(frame, one) if is_path(frame, one) else one for one in (a, b))
     at = frame.here
     made = list_of(frame, at, [], "sum")
@@ -113,20 +95,6 @@ def one_behind_another(frame: Frame, a: Value, b: Value) -> Value:
     extend(frame, at, made, b)
     frame.unrolled = frame.unrolled[:-1]
     return as_tuple(frame, made, (*pieces_of(a), *pieces_of(b)))
-
-
-def sequence_of(frame: Frame, value: Value) -> type:
-    """Whether a list is one, or a tuple whose length is known only when the text runs."""
-    assert isinstance(value.type, List)
-    found = frame.program.facts.sequence(value.type.site)
-    if found is None:
-        raise frame.not_closed("a value that is a list or a tuple")
-    return found
-
-
-def like(frame: Frame, value: Value, made: Value) -> Value:
-    """A list that was made of another: a tuple, if that is one."""
-    return as_tuple(frame, made) if sequence_of(frame, value) is tuple else made
 
 
 def length(frame: Frame, value: Value) -> Expr:
@@ -159,19 +127,14 @@ def length(frame: Frame, value: Value) -> Expr:
         frame.fail(f"the length of {describe(value.type)}")
         return Const(0, "i")
     if isinstance(value.type, Iterator):
-        from gendsl.compiler.front.frame import goes_once
-        from gendsl.compiler.front.iteration import sequence
-
         if goes_once(value.type):
             frame.fail("the length of an iterator")
             return Const(0, "i")
-        count = sequence(frame, value).count
+        count = frame.language.sequence(frame, value).count
         return Const(count, "i") if isinstance(count, int) else count
     cls = getattr(value.type, "cls", None)
     if cls is not None and hasattr(cls, "__len__"):
-        from gendsl.compiler.front import calls
-
-        return number_leaf(calls.call_method(frame, value, "__len__", []), "i")
+        return number_leaf(frame.language.call_method(frame, value, "__len__", []), "i")
     raise frame.not_closed(f"the length of {describe(value.type)}")
 
 
@@ -193,150 +156,6 @@ def item(frame: Frame, value: Value, index: Expr) -> Value:
     return Value(kind, tuple(targets))
 
 
-def store(frame: Frame, value: Value, index: Expr, new: Value) -> None:
-    """Replace an item of a list."""
-    assert isinstance(value.type, List)
-    facts = frame.program.facts
-    writable(frame, value)
-    kind = facts.grow_item(value.type.site, new.type)
-    frame.emit(hir.Store(value.leaf, leaves(kind), index, facts.convert(new, kind)))
-
-
-def append(frame: Frame, value: Value, new: Value) -> None:
-    """Add an item to a list."""
-    assert isinstance(value.type, List)
-    facts = frame.program.facts
-    writable(frame, value)
-    kind = facts.grow_item(value.type.site, new.type)
-    frame.emit(hir.Append(value.leaf, leaves(kind), facts.convert(new, kind), value.type.site))
-
-
-def writable(frame: Frame, value: Value) -> None:
-    """Refuse to change in place what the program may have been given."""
-    if getattr(value.type, "frozen", False):
-        raise frame.not_closed("it changes in place a value that it was given")
-
-
-def index_leaf(frame: Frame, value: Value) -> Expr:
-    """A value as an index: an integer; a truth value counts as 0 or 1 in a list."""
-    if is_never(value):
-        return Const(0, "i")
-    if is_number(value) and kind_of(value) == "b" and numpys(value):
-        if numpys(value) == MAYBE:
-            raise frame.not_closed("a truth value that may be NumPy's or Python's as an index")
-        frame.fail("one of NumPy's truth values as an index")
-        return Const(0, "i")
-    if not is_number(value) or kind_of(value) == "f":
-        frame.fail(f"{describe(value.type)} as an index")
-        return Const(0, "i")
-    return number_leaf(value, "i")
-
-
-def for_each(frame: Frame, node: ast.AST, value: Value, lower: Any) -> None:
-    """Lower statements for each item of a list, by index; the list must not change meanwhile."""
-    n = frame.atom(length(frame, value))
-    var = frame.fresh("i", "i")
-
-    def make(body: hir.Body, label: int) -> hir.Statement:
-        return hir.For(var, Const(0, "i"), n, Const(1, "i"), body, label)
-
-    frame.loop(node, make, [], lambda: lower(item(frame, value, var), var))
-
-
-def copied(
-    frame: Frame, node: ast.AST, value: Value, start: Expr, stop: Expr, step: Expr, what: Any = None
-) -> Value:
-    """A new list of the items from start to stop, each within the list."""
-    assert isinstance(value.type, List)
-    facts = frame.program.facts
-    made = list_of(frame, node, [], ("copy", what))
-    assert isinstance(made.type, List)
-    facts.grow_item(made.type.site, facts.item(value.type.site))
-    var = frame.fresh("i", "i")
-    at: Expr = var
-    if not isinstance(step, Const):
-        first, by = start, step
-        stop = frame.set(Op("range_length", (start, stop, step), "i"), "n")
-        start, step = Const(0, "i"), Const(1, "i")
-        at = Op("add", (first, Op("mul", (by, var), "i")), "i")
-
-    def make(body: hir.Body, label: int) -> hir.Statement:
-        return hir.For(var, start, stop, step, body, label)
-
-    frame.loop(node, make, [], lambda: append(frame, made, item(frame, value, frame.atom(at, "at"))))
-    return made
-
-
-def extend(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
-    """Add all items of an iterable to a list; of a list, those that it had before."""
-    from gendsl.compiler.front.loops import each
-
-    each(frame, node, more, lambda one: append(frame, value, one))
-
-
-def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Expr]:
-    """Start, stop and step of a slice of n items, as `slice.indices` gives them."""
-    from gendsl.compiler.front.expressions import expression
-
-    parts = [
-        None if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)
-    ]
-    step = Const(1, "i") if parts[2] is None or parts[2].type == NONE.type else number_leaf(parts[2], "i")
-    if step == Const(0, "i"):
-        frame.fail("a slice with a step of 0")
-        return Const(0, "i"), Const(0, "i"), Const(1, "i")
-    n = frame.atom(n, "n")
-    if not isinstance(step, Const):
-        return _bounds_of_any_step(frame, node, parts[:2], n, frame.atom(step, "step"))
-    backward = int(step.value or 1) < 0
-    low: Expr = Const(-1 if backward else 0, "i")
-    high: Expr = frame.op("sub", (n, Const(1, "i")), "i") if backward else n
-    ends: list[Expr] = []
-    for part, default in zip(parts[:2], (high, low) if backward else (low, high), strict=True):
-        if part is None or part.type == NONE.type:
-            ends.append(default)
-            continue
-        if isinstance(part.type, Union):
-            raise frame.not_closed("a slice from an end that may be None", node)
-        at = frame.atom(index_leaf(frame, part), "at")
-        if isinstance(at, Const) and at.value is not None and not backward:
-            if at.value == 0:
-                ends.append(Const(0, "i"))
-            elif at.value > 0:
-                ends.append(Op("imin", (at, n), "i"))
-            else:
-                ends.append(Op("imax", (Op("add", (n, at), "i"), Const(0, "i")), "i"))
-            continue
-        shifted = Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i")
-        ends.append(Op("imax", (Op("imin", (shifted, high), "i"), low), "i"))
-    return frame.atom(ends[0], "start"), frame.atom(ends[1], "stop"), step
-
-
-def _bounds_of_any_step(
-    frame: Frame, node: ast.Slice, parts: list[Value | None], n: Expr, step: Expr
-) -> tuple[Expr, Expr, Expr]:
-    """The same where only the text that runs knows the step."""
-    zero = Const(0, "i")
-    frame.fail_if(Op("eq", (step, zero), "b"), "a slice with a step of 0")
-    backward = frame.atom(Op("lt", (step, zero), "b"), "backward")
-
-    def either(back: Expr, forth: Expr) -> Expr:
-        return frame.atom(Op("select", (backward, back, forth), "i"), "end")
-
-    low, high = either(Const(-1, "i"), zero), either(Op("sub", (n, Const(1, "i")), "i"), n)
-    ends: list[Expr] = []
-    for part, default in zip(parts, (either(high, low), either(low, high)), strict=True):
-        if part is None or part.type == NONE.type:
-            ends.append(default)
-            continue
-        if isinstance(part.type, Union):
-            raise frame.not_closed("a slice from an end that may be None", node)
-        at = frame.atom(index_leaf(frame, part), "at")
-        shifted = Op("select", (Op("lt", (at, zero), "b"), Op("add", (at, n), "i"), at), "i")
-        ends.append(frame.atom(Op("imax", (Op("imin", (shifted, high), "i"), low), "i"), "at"))
-    return ends[0], ends[1], step
-
-
 def equal_sequences(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two values are equal, one of which is a list, or a tuple whose length is not known."""
     if isinstance(a.type, List) and isinstance(b.type, List):
@@ -356,7 +175,9 @@ def equal_sequences(frame: Frame, a: Value, b: Value) -> Expr:
     def alike() -> Value:
         result: Expr = hir.TRUE
         for i, wanted in enumerate(items):
-            test = equal_parts(frame, frame.atoms(item(frame, one, Const(i, "i"))), frame.atoms(wanted))
+            test = frame.language.equal_parts(
+                frame, frame.atoms(item(frame, one, Const(i, "i"))), frame.atoms(wanted)
+            )
             result = both(result, frame.atom(test))
         return number(result)
 
@@ -384,9 +205,9 @@ def ordered_lists(frame: Frame, name: str, a: Value, b: Value) -> Value:
         with frame.into(open_):
             x, y = (frame.atoms(item(frame, one, var)) for one in (a, b))
             differ: hir.Body = []
-            frame.emit(hir.If(negation(equal_parts(frame, x, y)), differ, []))
+            frame.emit(hir.If(negation(frame.language.equal_parts(frame, x, y)), differ, []))
             with frame.into(differ):
-                order = test_of(compared(frame, strict, x, y))
+                order = test_of(frame.language.compared(frame, strict, x, y))
                 frame.emit(hir.Set([result, told], [order, hir.TRUE]))
 
     frame.loop(frame.here, make, [], lower)
@@ -406,7 +227,9 @@ def _equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
         return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
 
     def lower() -> None:
-        test = equal_parts(frame, frame.atoms(item(frame, a, var)), frame.atoms(item(frame, b, var)))
+        test = frame.language.equal_parts(
+            frame, frame.atoms(item(frame, a, var)), frame.atoms(item(frame, b, var))
+        )
         inner: hir.Body = []
         frame.emit(hir.If(negation(test), inner, []))
         with frame.into(inner):
@@ -459,18 +282,6 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
         frame.fail(f"{name} of {describe(a.type)} and {describe(b.type)}")
         return NOTHING
     raise frame.not_closed(f"{name} of {describe(a.type)} and {describe(b.type)}")
-
-
-def no_number(value: Value) -> bool:
-    """Whether a value is surely none that arithmetic with a number accepts: Python raises TypeError."""
-    match value.type:
-        case Tuple(cls=cls):
-            return cls is tuple
-        case Known(value=found):
-            return found is None or isinstance(found, (str, tuple))
-        case List() | Dict() | Text() | Joined():
-            return True
-    return False
 
 
 def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
@@ -536,17 +347,19 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
                 raise frame.not_closed("`in` a range with a step")
             return inside
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
-            return _any(frame, [equal_parts(frame, known(one), frame.atoms(value)) for one in found])
+            return _any(
+                frame, [frame.language.equal_parts(frame, known(one), frame.atoms(value)) for one in found]
+            )
         case Tuple() if is_plain_tuple(container.type):
             value = frame.atoms(value)
-            return _any(frame, [equal_parts(frame, one, value) for one in items_of(container)])
+            return _any(frame, [frame.language.equal_parts(frame, one, value) for one in items_of(container)])
         case List():
             found_at = frame.set(hir.FALSE, "found")
             value = frame.atoms(value)
 
             def lower(one: Value, _: Var) -> None:
                 inner: hir.Body = []
-                frame.emit(hir.If(equal_parts(frame, frame.atoms(one), value), inner, []))
+                frame.emit(hir.If(frame.language.equal_parts(frame, frame.atoms(one), value), inner, []))
                 with frame.into(inner):
                     frame.emit(hir.Set([found_at], [hir.TRUE]))
 
@@ -564,10 +377,9 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
         return traces.contains(frame, container, value)
     cls = getattr(container.type, "cls", None)
     if isinstance(cls, type) and isinstance(getattr(cls, "__contains__", None), FunctionType):
-        from gendsl.compiler.front import calls
-        from gendsl.compiler.front.numbers import truth
-
-        return truth(frame, calls.call_method(frame, container, "__contains__", [value]))
+        return frame.language.truth(
+            frame, frame.language.call_method(frame, container, "__contains__", [value])
+        )
     raise frame.not_closed(f"`in` {describe(container.type)}")
 
 
@@ -587,9 +399,6 @@ def _any(frame: Frame, tests: list[Expr]) -> Expr:
 
 def separate(frame: Frame, value: Value, what: Any) -> Value:
     """A value that is given, with containers of its own that may be changed."""
-    from gendsl.compiler.front import arrays
-    from gendsl.compiler.front.loops import each
-
     node, before = frame.node, frame.unrolled
     match value.type:
         case Array():
@@ -602,7 +411,9 @@ def separate(frame: Frame, value: Value, what: Any) -> Value:
         case List():
             made = list_of(frame, node, [], ("separate", what))
             frame.unrolled += (("separate", what),)
-            each(frame, node, value, lambda one: append(frame, made, separate(frame, one, (what, "item"))))
+            frame.language.each(
+                frame, node, value, lambda one: append(frame, made, separate(frame, one, (what, "item")))
+            )
             made = like(frame, value, made)
         case Set():
             frame.unrolled += (("separate", what),)
@@ -615,7 +426,7 @@ def separate(frame: Frame, value: Value, what: Any) -> Value:
                 tables.store(frame, made, key, separate(frame, kept, (what, "value")))
 
             frame.unrolled += (("separate", what),)
-            each(frame, node, Value(Iterator("items", (value.type,)), value.leaves), add)
+            frame.language.each(frame, node, Value(Iterator("items", (value.type,)), value.leaves), add)
         case _:
             return value
     frame.unrolled = before
@@ -627,9 +438,6 @@ def separate(frame: Frame, value: Value, what: Any) -> Value:
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     """`value[node]`."""
-    from gendsl.compiler.front import array_places
-    from gendsl.compiler.front.expressions import expression
-
     value = frame.opened(value)
     if is_never(value):
         return NOTHING
@@ -640,12 +448,10 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: subscript(frame, one, node))
     if isinstance(value.type, Known) and (object_of(value) is np.r_ or object_of(value) is np.c_):
-        from gendsl.compiler.front import array_calls_parts
-
-        return array_calls_parts.displayed(frame, object_of(value), node)
+        return displayed(frame, object_of(value), node)
     if isinstance(node, ast.Slice):
         return _slice(frame, value, node)
-    index = expression(frame, node)
+    index = frame.language.expression(frame, node)
     return item_at(frame, value, index)
 
 
@@ -681,9 +487,7 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
                 return NOTHING
     cls = getattr(value.type, "cls", None)
     if cls is not None and hasattr(cls, "__getitem__"):
-        from gendsl.compiler.front import calls
-
-        return calls.call_method(frame, value, "__getitem__", [index])
+        return frame.language.call_method(frame, value, "__getitem__", [index])
     raise frame.not_closed(f"an item of {describe(value.type)}")
 
 
@@ -718,9 +522,11 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
     if isinstance(value.type, List):
         start, stop, step = slice_bounds(frame, node, length(frame, value))
         return like(frame, value, copied(frame, node, value, start, stop, step))
-    from gendsl.compiler.front.expressions import expression
 
-    ends = [NONE if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
+    ends = [
+        NONE if part is None else frame.language.expression(frame, part)
+        for part in (node.lower, node.upper, node.step)
+    ]
     sliced = is_plain_tuple(value.type) or isinstance(value.type, Known)
     if all(map(is_known, ends)) and sliced:
         where = slice(*(object_of(end) for end in ends))
@@ -732,9 +538,6 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
 
 def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
     """`value[node] = new`."""
-    from gendsl.compiler.front import array_places
-    from gendsl.compiler.front.expressions import expression
-
     if is_never(value):
         return
     if isinstance(value.type, Array):
@@ -746,7 +549,7 @@ def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
     if isinstance(node, ast.Slice):
         _replace(frame, value, node, new)
         return
-    put(frame, value, expression(frame, node), new)
+    put(frame, value, frame.language.expression(frame, node), new)
 
 
 def _replace(frame: Frame, value: Value, node: ast.Slice, new: Value | None) -> None:
@@ -781,29 +584,23 @@ def put(frame: Frame, value: Value, index: Value, new: Value) -> None:
     elif isinstance(value.type, Dict):
         tables.store(frame, value, index, new)
     elif isinstance(value.type, Array):
-        from gendsl.compiler.front import array_places
-
         array_places.put(frame, value, [index], new)
     elif not is_never(value):
         cls = getattr(value.type, "cls", None)
         if cls is not None and "__setitem__" in getattr(cls, "__dict__", {}):
-            from gendsl.compiler.front import calls
-
-            calls.call_method(frame, value, "__setitem__", [index, new])
+            frame.language.call_method(frame, value, "__setitem__", [index, new])
             return
         raise frame.not_closed(f"an assignment to an item of {describe(value.type)}")
 
 
 def delete_item(frame: Frame, value: Value, node: ast.expr) -> None:
     """`del value[node]`."""
-    from gendsl.compiler.front.expressions import expression
-
     if isinstance(value.type, List) and isinstance(node, ast.Slice):
         _replace(frame, value, node, None)
     elif isinstance(value.type, List):
-        pop(frame, value, expression(frame, node))
+        pop(frame, value, frame.language.expression(frame, node))
     elif isinstance(value.type, Dict):
-        tables.remove(frame, value, expression(frame, node))
+        tables.remove(frame, value, frame.language.expression(frame, node))
     else:
         raise frame.not_closed(f"`del` of an item of {describe(value.type)}")
 
@@ -864,8 +661,6 @@ def _key_of(item: Value) -> Value:
 
 def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_place: bool) -> Value:
     """A sorted copy of an iterable, or the list itself sorted; equal items keep their order."""
-    from gendsl.compiler.front.loops import each
-
     at = frame.here
     if key is None and isinstance(value.type, Iterator) and value.type.name == "items":
         key = _key_of  # no two are equal
@@ -875,7 +670,7 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
         items = items_made(frame, value) if isinstance(value.type, List) else None
         made = list_of(frame, at, items or [], "sorted")
         if items is None:
-            each(frame, at, value, lambda one: append(frame, made, one))
+            frame.language.each(frame, at, value, lambda one: append(frame, made, one))
     assert isinstance(made.type, List)
     writable(frame, made)
     if frame.program.facts.item(made.type.site) == NEVER:
@@ -907,7 +702,9 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
             before = frame.set(Op("sub", (j, Const(1, "i")), "i"), "before")
             other = frame.atoms(item(frame, keys, before))
             order = (
-                compared(frame, "lt", other, its_key) if descending else compared(frame, "lt", its_key, other)
+                frame.language.compared(frame, "lt", other, its_key)
+                if descending
+                else frame.language.compared(frame, "lt", its_key, other)
             )
             stop = [hir.Leave(label)]
             frame.emit(hir.If(negation(test_of(order)), stop, []))
@@ -950,7 +747,7 @@ def count(frame: Frame, value: Value, wanted: Value) -> Value:
 
     def lower(one: Value, _: Var) -> None:
         inner: hir.Body = []
-        frame.emit(hir.If(equal_parts(frame, frame.atoms(one), wanted), inner, []))
+        frame.emit(hir.If(frame.language.equal_parts(frame, frame.atoms(one), wanted), inner, []))
         with frame.into(inner):
             frame.emit(hir.Set([total], [Op("add", (total, Const(1, "i")), "i")]))
 
@@ -964,7 +761,9 @@ def position(frame: Frame, value: Value, wanted: Value) -> Value:
     wanted = frame.atoms(wanted)
 
     def lower(one: Value, i: Var) -> None:
-        test = both(equal_parts(frame, frame.atoms(one), wanted), Op("lt", (found, Const(0, "i")), "b"))
+        test = both(
+            frame.language.equal_parts(frame, frame.atoms(one), wanted), Op("lt", (found, Const(0, "i")), "b")
+        )
         inner: hir.Body = []
         frame.emit(hir.If(test, inner, []))
         with frame.into(inner):
@@ -977,8 +776,6 @@ def position(frame: Frame, value: Value, wanted: Value) -> Value:
 
 def list_method(frame: Frame, value: Value, name: str, args: list[Value], named: dict[str, Value]) -> Value:
     """A method of a list."""
-    from gendsl.compiler.front import calls
-
     assert isinstance(value.type, List)
     at = frame.here
     if name not in ("index", "count") and sequence_of(frame, value) is tuple:
@@ -1010,7 +807,7 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
             site = value.type.site
             frame.emit(hir.Truncate(value.leaf, layout(frame, site), Const(0, "i"), site))
         case "sort", [], _:
-            key, descending = calls.sort_options(frame, named)
+            key, descending = sort_options(frame, named)
             sorted_list(frame, value, key, descending, in_place=True)
         case _:
             raise frame.not_closed(f"the method {name} of a list with these arguments")
@@ -1032,3 +829,39 @@ def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Val
     if isinstance(found, list):
         return list_of(frame, frame.here, [known(one) for one in found])
     raise frame.not_closed(f"the method {name} of a string")
+
+
+def displayed(frame: Frame, found: Any, node: ast.expr) -> Value:
+    """`np.r_[...]` and `np.c_[...]`."""
+    parts = []
+    for i, part in enumerate(node.elts if isinstance(node, ast.Tuple) else [node]):
+        frame.unrolled += (("part", i),)
+        if isinstance(part, ast.Slice):
+            ends = [known(0) if part.lower is None else frame.language.expression(frame, part.lower)]
+            if part.upper is None:
+                raise frame.not_closed("np.r_ of a range without an end", node)
+            ends.append(frame.language.expression(frame, part.upper))
+            ends.append(known(1) if part.step is None else frame.language.expression(frame, part.step))
+            one = frame.language.call_numpy(frame, np.arange, ends, {}) or NOTHING
+        else:
+            one = frame.atoms(frame.language.expression(frame, part))
+            if is_known(one) and isinstance(object_of(one), (str, complex)):
+                raise frame.not_closed("np.r_ with directions", node)
+            one = as_array(frame, make_tuple([one]) if is_number(one) else one, what="part")
+        frame.unrolled = frame.unrolled[:-1]
+        if is_never(one):
+            return NOTHING
+        parts.append(one)
+    if found is np.c_:
+        return frame.language.call_numpy(frame, np.column_stack, [make_tuple(parts)], {}) or NOTHING
+    return joined(frame, parts)
+
+
+def sort_options(frame: Frame, named: dict[str, Value]) -> tuple[Callable[[Value], Value] | None, bool]:
+    """The arguments `key` and `reverse` of a sort."""
+    descending = named.get("reverse", known(False))
+    if not is_known(descending) or set(named) - {"key", "reverse"}:
+        raise frame.not_closed("a sort whose order is not a constant")
+    key = named.get("key", NONE)
+    by = None if key.type == NONE.type else lambda one: frame.language.call(frame, key, [one], {})
+    return by, bool(object_of(descending))

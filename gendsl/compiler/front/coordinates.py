@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gendsl import supports
+from gendsl.compiler.front.families import component_examples
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.scores import support_of, value_type
 from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union
 from gendsl.compiler.hir.values import Value, alternatives_of, items_of
 from gendsl.distributions import (
@@ -60,17 +62,12 @@ def coordinates(frame: Frame, distribution: Value, kind: Type) -> int:
 
 def _of_components(frame: Frame, given: Value) -> int:
     """The coordinates of the distributions that another one is made of."""
-    from gendsl.compiler.front.families import component_examples
-    from gendsl.compiler.front.scores import value_type
-
     found = {coordinates(frame, one, value_type(frame, one)) for one in component_examples(frame, given)}
     return found.pop() if len(found) == 1 else UNKNOWN
 
 
 def _of_support(frame: Frame, distribution: Value, of_number: bool) -> int:
     """The coordinates of a user's distribution, of its support."""
-    from gendsl.compiler.front.scores import support_of
-
     cls = getattr(support_of(frame, distribution).type, "cls", None)
     if not isinstance(cls, type):
         return UNKNOWN

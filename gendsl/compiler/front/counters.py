@@ -7,17 +7,19 @@ from collections import Counter
 
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.captures import owner_of
+from gendsl.compiler.front.containers import length, sorted_list
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.lists import copied, index_leaf
+from gendsl.compiler.front.loops import each
+from gendsl.compiler.front.operators import arithmetic
+from gendsl.compiler.front.tables import Factory
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Closure, Dict, Iterator
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
+from gendsl.compiler.hir.values import NONE, Value, is_known, items_of, known, object_of
 
 
 def counted(frame: Frame, args: list[Value]) -> Value:
     """`Counter()`, `Counter(values)`."""
-    from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.numbers import arithmetic
-
     made = tables.make(frame, frame.here, "Counter", Counter)
     if args and isinstance(args[0].type, Dict):
         raise frame.not_closed("a Counter of a dict")
@@ -47,26 +49,6 @@ def with_default(frame: Frame, args: list[Value]) -> Value:
     return made
 
 
-class Factory:
-    """What a `defaultdict` calls that is a nested function, which looks up what it uses when it is called.
-
-    It may be called where that is sure to be what it was, and what it will be: in the text of the function
-    that made it, of variables with one value.
-    """
-
-    def __init__(self) -> None:
-        self.value = NOTHING
-        self.refused = ""
-
-    def at_hand(self, frame: Frame) -> Value:
-        """The nested function, where it is called."""
-        assert isinstance(self.value.type, Closure)
-        made_in: Frame = self.value.type.frame
-        if self.refused and made_in.text is not frame.text:
-            raise frame.not_closed(self.refused)
-        return self.value
-
-
 def _factory(frame: Frame, function: Value) -> Factory:
     """What stands for a nested function in the type of a `defaultdict`: one for each place of the source."""
     assert isinstance(function.type, Closure)
@@ -86,16 +68,11 @@ def _factory(frame: Frame, function: Value) -> Factory:
 
 def most_common(frame: Frame, value: Value, args: list[Value]) -> Value:
     """`counter.most_common(n)`: of equally many, those that came first come first."""
-    from gendsl.compiler.front.containers import copied as copied_list
-    from gendsl.compiler.front.containers import index_leaf, sorted_list
-    from gendsl.compiler.front.containers import length as length_of
-    from gendsl.compiler.hir.values import items_of
-
     items = Value(Iterator("items", (value.type,)), value.leaves)
     made = sorted_list(frame, items, lambda pair: items_of(pair)[1], True, in_place=False)
     if not args or args[0].type == NONE.type:
         return made
-    n = frame.atom(length_of(frame, made), "n")
+    n = frame.atom(length(frame, made), "n")
     count = Op("imax", (Op("imin", (index_leaf(frame, args[0]), n), "i"), Const(0, "i")), "i")
     stop = frame.atom(count, "n")
-    return copied_list(frame, frame.here, made, Const(0, "i"), stop, Const(1, "i"), "most common")
+    return copied(frame, frame.here, made, Const(0, "i"), stop, Const(1, "i"), "most common")

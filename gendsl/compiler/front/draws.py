@@ -15,8 +15,13 @@ from typing import Any
 from autograd.tracer import getval
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import arrays
+from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
+from gendsl.compiler.front.operators import arithmetic
+from gendsl.compiler.front.scores import number_leaves, value_type
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.draw_methods import METHODS, Parameter, not_negative
 from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union, describe, leaves
@@ -49,8 +54,6 @@ GENERATOR = RandomGenerator()
 
 def call(frame: Frame, name: str, args: list[Value], named: dict[str, Value]) -> Value:
     """`rng.name(*args, **named)`."""
-    from gendsl.compiler.front.arrays import library_call
-
     if any(map(is_never, (*args, *named.values()))):
         return NOTHING
     if name == "choice":
@@ -109,9 +112,6 @@ def _argument(frame: Frame, name: str, parameter: Parameter, value: Value) -> Ex
 
 def _many(frame: Frame, size: Value, kind: str, one: Callable[[], Value]) -> Value:
     """An array of draws, of as many or of a shape."""
-    from gendsl.compiler.front import arrays
-    from gendsl.compiler.front.containers import append, list_of
-
     parts = items_of(size) if is_plain_tuple(size.type) else [size]
     if not parts or not all(is_number(part) and kind_of(part) != "f" for part in parts):
         raise frame.not_closed("draws whose number is no integer")
@@ -137,21 +137,17 @@ def _range(frame: Frame, args: list[Value], named: dict[str, Value]) -> tuple[li
     if is_known(high) and object_of(high) is None:
         low, high = known(0), low
     if object_of(endpoint):
-        from gendsl.compiler.front.numbers import arithmetic
-
         high = arithmetic(frame, "add", high, known(1))
     return [low, high], named
 
 
 def _choice(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`rng.choice(n, p=p)` and `rng.choice(n)` of an integer n."""
-    from gendsl.compiler.front import calls
-
     if len(args) != 1 or set(named) - {"p"} or not is_number(args[0]) or kind_of(args[0]) == "f":
         raise frame.not_closed("these arguments of the method choice of a generator")
     if "p" in named:
         text: Any = draw_texts.choice_draw
-        return calls.call_function(frame, text, [known(GENERATOR), args[0], named["p"]], {})
+        return frame.language.call_function(frame, text, [known(GENERATOR), args[0], named["p"]], {})
     return call(frame, "integers", args, {})
 
 
@@ -160,8 +156,6 @@ def _choice(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def sampler_function(frame: Frame, distribution: Value, kind: Type) -> hir.Function:
     """The function of the text that draws from a distribution; its parameters are those of the density."""
-    from gendsl.compiler.front.scores import number_leaves
-
     program, facts = frame.program, frame.program.facts
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
@@ -190,22 +184,20 @@ def sampler_function(frame: Frame, distribution: Value, kind: Type) -> hir.Funct
 
 def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
     """A draw as the text of the class, or `draw_texts`, makes it; `outer` is where the choice is made."""
-    from gendsl.compiler.front import calls
-
     assert isinstance(owner.type, Tuple)
     cls, rng = owner.type.cls, known(GENERATOR)
     if cls is _ProductOfFamily:
         _one_by_one(outer, owner)
     text = _text_of(cls)
     if text is not None:
-        drawn = calls.inline_function(frame, text, [rng, *items_of(owner)])
+        drawn = frame.language.inline_function(frame, text, [rng, *items_of(owner)])
     elif is_built_in(cls) and not issubclass(cls, ScalarFamily):
         raise outer.not_closed(f"draws of the family {cls.__name__}")
     else:
         sample = draw_texts.SAMPLES.get(cls.sample, cls.sample)
         if not isinstance(sample, FunctionType):
             raise outer.not_closed(f"the method sample of {cls.__name__}, {sample!r}")
-        drawn = calls.call_function(frame, sample, [owner, rng], {})
+        drawn = frame.language.call_function(frame, sample, [owner, rng], {})
     if is_never(drawn):
         return NOTHING
     return _of_kind(outer, drawn, kind, cls)
@@ -245,8 +237,6 @@ def _one_by_one(frame: Frame, owner: Value) -> None:
 
 def drawn(frame: Frame, distribution: Value) -> Value:
     """`distribution.sample(rng)`."""
-    from gendsl.compiler.front.scores import number_leaves, value_type
-
     kind = value_type(frame, distribution)
     sampler = sampler_function(frame, distribution, kind)
     facts = frame.program.facts
@@ -258,9 +248,7 @@ def drawn(frame: Frame, distribution: Value) -> Value:
 
 def plain_call(frame: Frame, function: Any, args: list[Value]) -> Value | None:
     """A call of one of gendsl's functions whose text is in `draw_texts`; None for any other."""
-    from gendsl.compiler.front import calls
-
     if function is getval:  # nothing here is in a box of autograd's
         return args[0]
     text: Any = draw_texts.DRAWS.get(function)
-    return None if text is None else calls.call_function(frame, text, args, {})
+    return None if text is None else frame.language.call_function(frame, text, args, {})

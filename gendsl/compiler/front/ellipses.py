@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays
-from gendsl.compiler.front.containers import for_each, item_at, length
+from gendsl.compiler.front import arrays, scores
+from gendsl.compiler.front.containers import item_at, length
 from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.lists import for_each
+from gendsl.compiler.front.operators import arithmetic
 from gendsl.compiler.hir import Append, Const, Expr, Load, Op, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Known, List, Number, Tuple, Type, Union, describe, leaves
@@ -20,6 +22,7 @@ from gendsl.distributions import affine, iid, mvnormal, normal, product
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
+
 
 _MODULE = "gendsl.inference.ellipses"
 POINT, FLOATS = ("f", "f", "f"), ("f",)
@@ -118,8 +121,6 @@ def normal_choice(frame: Frame, distribution: Value, kind: Type) -> hir.Normal |
 
 
 def _normal_choice(frame: Frame, distribution: Value, kind: Type) -> hir.Normal:
-    from gendsl.compiler.front import scores
-
     program = frame.program
     assert isinstance(distribution.type, Tuple)
     wide = scores.number_leaves(program.facts.canonical(distribution.type))
@@ -228,8 +229,6 @@ class _Making:
 
 def _mean(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
     """The mean of an entry of what a distribution draws, which is normal."""
-    from gendsl.compiler.front.numbers import arithmetic
-
     cls, items = getattr(distribution.type, "cls", None), items_of(distribution)
     if cls is normal:
         return items[0]

@@ -25,12 +25,13 @@ from gendsl.compiler.front import (
     library_shapes,
     library_stats,
 )
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.sources import origin_of
 from gendsl.compiler.hir import Op
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array
 
 if TYPE_CHECKING:
-    from gendsl.compiler.front.frame import Frame
     from gendsl.compiler.hir.values import Value
 
 _NOTED = "other bits: "
@@ -129,8 +130,6 @@ def _of_bits(what: str, line: int) -> NotClosed:
 @cache
 def _others() -> dict[str, str]:
     """The functions of the libraries whose values have other bits than NumPy's, by their origins."""
-    from gendsl.compiler.front.program import origin_of
-
     found: dict[str, Any] = {}
     for module in _LIBRARIES:
         for name, one in vars(module).items():

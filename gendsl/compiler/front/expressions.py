@@ -8,11 +8,13 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import (
-    array_calls,
+    array_arguments,
     calls,
     choices,
     comprehensions,
     containers,
+    lists,
+    objects,
     paths,
     sets,
     tables,
@@ -22,9 +24,10 @@ from gendsl.compiler.front import (
 from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import binary, compare, is_plain_tuple, negation, test_of, truth, unary
+from gendsl.compiler.front.numbers import is_plain_tuple, test_of
+from gendsl.compiler.front.operators import binary, compare, truth, unary
 from gendsl.compiler.front.stats import FrozenMultivariate
-from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     Array,
     Dict,
@@ -53,6 +56,7 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 from gendsl.distributions import Distribution
+from gendsl.lang.sites import is_addressed, is_choice
 
 
 def expression(frame: Frame, node: ast.expr) -> Value:
@@ -103,7 +107,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Union():
             return frame.switch(value, lambda one: attribute(frame, one, name))
         case Array():
-            return array_calls.attribute(frame, value, name)
+            return array_arguments.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
         case Number(kind="i", mixed=False) if name == "bit_count":
@@ -115,24 +119,24 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Known(value=found):
             return frame.program.attribute_of_constant(frame, found, name)
         case Object():
-            return calls.object_attribute(frame, value, name)
+            return objects.object_attribute(frame, value, name)
         case Tuple(cls=cls):
             own = attribute_of(value, name)
             if own is not None:
-                return calls.set_or_of_class(frame, value, own, name)
+                return objects.set_or_of_class(frame, value, own, name)
             if cls is FrozenMultivariate:
                 return Value(Method(value.type, name), value.leaves)
             if cls is tuple or (name in ("logpdf", "sample") and issubclass(cls, Distribution)):
                 return Value(Method(value.type, name), value.leaves)
-            return calls.class_attribute(frame, value, cls, name)
-    building = calls.building_attribute(frame, value, name)
+            return objects.class_attribute(frame, value, cls, name)
+    building = objects.building_attribute(frame, value, name)
     if building is not None:
         return building
     raise frame.not_closed(f"the attribute {name} of {describe(value.type)}")
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
-    if choices.is_addressed(node):
+    if is_addressed(node):
         return choices.addressed(frame, node)
     left = frame.atoms(expression(frame, node.left))
     right = expression(frame, node.right)
@@ -227,7 +231,7 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
 
 
 def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
-    if choices.is_choice(node.value):
+    if is_choice(node.value):
         value = choices.assigned(frame, node.value, node.target)
     else:
         value = expression(frame, node.value)
@@ -245,16 +249,16 @@ def _tuple(frame: Frame, node: ast.Tuple) -> Value:
         found = _spread(frame, part, i) if isinstance(part, ast.Starred) else expression(frame, part)
         parts.append((frame.atoms(found), is_star))
     if any(is_star and isinstance(value.type, List) for value, is_star in parts):
-        made = containers.list_of(frame, node, [])
+        made = lists.list_of(frame, node, [])
         for i, (value, is_star) in enumerate(parts):
             frame.unrolled += (("star", i),)
             if is_star:
-                containers.extend(frame, node, made, value)
+                lists.extend(frame, node, made, value)
             else:
-                containers.append(frame, made, value)
+                lists.append(frame, made, value)
             frame.unrolled = frame.unrolled[:-1]
-        pieces = (containers.pieces_of(one) if is_star else ((one, False),) for one, is_star in parts)
-        return containers.as_tuple(frame, made, tuple(piece for found in pieces for piece in found))
+        pieces = (lists.pieces_of(one) if is_star else ((one, False),) for one, is_star in parts)
+        return lists.as_tuple(frame, made, tuple(piece for found in pieces for piece in found))
     items = [item for value, is_star in parts for item in (items_of(value) if is_star else [value])]
     if items and all(isinstance(item.type, Known) for item in items):
         return known(tuple(object_of(item) for item in items))
@@ -268,21 +272,21 @@ def _spread(frame: Frame, part: ast.Starred, place: int) -> Value:
         return make_tuple([]) if is_never(value) else value
     if paths.is_path(frame, value):
         return paths.listed(frame, value)  # which nobody changes
-    made = containers.list_of(frame, part, [], ("spread", place))
-    containers.extend(frame, part, made, value)
+    made = lists.list_of(frame, part, [], ("spread", place))
+    lists.extend(frame, part, made, value)
     return made
 
 
 def _list(frame: Frame, node: ast.List) -> Value:
     if not any(isinstance(part, ast.Starred) for part in node.elts):
-        return containers.list_of(frame, node, [frame.atoms(expression(frame, part)) for part in node.elts])
-    made = containers.list_of(frame, node, [])
+        return lists.list_of(frame, node, [frame.atoms(expression(frame, part)) for part in node.elts])
+    made = lists.list_of(frame, node, [])
     for i, part in enumerate(node.elts):
         frame.unrolled += (("star", i),)
         if isinstance(part, ast.Starred):
-            containers.extend(frame, part, made, comprehensions.spread(frame, part))
+            lists.extend(frame, part, made, comprehensions.spread(frame, part))
         else:
-            containers.append(frame, made, expression(frame, part))
+            lists.append(frame, made, expression(frame, part))
         frame.unrolled = frame.unrolled[:-1]
     return made
 
@@ -353,5 +357,3 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
     ast.SetComp: comprehensions.set_comprehension,
     ast.GeneratorExp: comprehensions.generator,
 }
-
-__all__ = ["Object", "both", "expression", "name_value", "negation"]

@@ -11,9 +11,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import draws
+from gendsl.compiler.front import arrays
+from gendsl.compiler.front.containers import item_at, length
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import compared, test_of
+from gendsl.compiler.front.instances import is_distribution, is_family
+from gendsl.compiler.front.lists import append, list_of
+from gendsl.compiler.front.numbers import test_of
+from gendsl.compiler.front.operators import arithmetic, compared
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
 from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import (
@@ -101,14 +105,12 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
         return _factor_weight(frame, args[0])
     if function is parameters.probabilities:
         if frame.program.draws and isinstance(args[2].type, Array):  # of a longer one the draws are others
-            from gendsl.compiler.front.containers import length
-
             short = Op("le", (length(frame, args[2]), Const(parameters.SHORT, "i")), "b")
             frame.fail_unless(short, "a long array of probabilities")
         return _vector(frame, texts.check_probabilities, args[2])
     if function is parameters.increasing:
         return _vector(frame, texts.check_increasing, args[2])
-    drawn = draws.plain_call(frame, function, args)
+    drawn = frame.language.plain_call(frame, function, args)
     if drawn is not None:
         return drawn
     if function is supports.as_float:
@@ -153,12 +155,10 @@ def _integer(frame: Frame, value: Value, least: int | None) -> Value:
 
 def _vector(frame: Frame, check: Any, value: Value) -> Value:
     """A vector of numbers, checked and copied, as a list of floats."""
-    from gendsl.compiler.front import calls
-
     if isinstance(value.type, (List, Tuple, Array)) or (
         isinstance(value.type, Known) and isinstance(object_of(value), tuple)
     ):
-        return calls.call_function(frame, check, [value], {})
+        return frame.language.call_function(frame, check, [value], {})
     frame.fail(f"{describe(value.type)} as a vector of numbers")
     return NOTHING
 
@@ -168,8 +168,6 @@ def _vector(frame: Frame, check: Any, value: Value) -> Value:
 
 def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A distribution of a class whose `__init__` the compiler does not read; None for others."""
-    from gendsl.compiler.front import calls
-
     if cls is product:
         return _product(frame, args, named)
     text = texts.TEXTS.get(cls)
@@ -195,7 +193,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
             return frame.switch(value, with_one)
     if cls is affine:
         given = _image_of(frame, *given)
-    checked = calls.call_function(frame, text.check, given, {})  # type: ignore[arg-type]
+    checked = frame.language.call_function(frame, text.check, given, {})  # type: ignore[arg-type]
     if not frame.live or is_never(checked):
         return NOTHING
     return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
@@ -203,8 +201,6 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
 
 def _image_of(frame: Frame, dist: Value, scale: Value, shift: Value) -> list[Value]:
     """The parameters of an image, where that of an image is one image."""
-    from gendsl.compiler.front.numbers import arithmetic
-
     if isinstance(dist.type, Tuple) and dist.type.cls is affine:
         dist, inner_scale, inner_shift = items_of(dist)
         shift = arithmetic(frame, "add", arithmetic(frame, "mul", scale, inner_shift), shift)
@@ -219,8 +215,6 @@ def _plain(value: Value) -> Value:
 
 def image(frame: Frame, operator: str, distribution: Value, other: Value) -> Value:
     """Arithmetic on a distribution: `1 + d`, `d - 1`, `2 * d`, `d / 2`, `-d`."""
-    from gendsl.compiler.front.numbers import arithmetic
-
     one, nothing = known(1), known(0)
     if operator in ("__truediv__", "__sub__") and not is_number(other) and not isinstance(other.type, Array):
         frame.fail("arithmetic on a distribution with what is no number")
@@ -259,9 +253,6 @@ def constant(program: Any, frame: Frame, found: Distribution) -> Value | None:
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`product(d, e)`, `product([d, e])` or `product(family, *parameters)`."""
-    from gendsl.compiler.front import arrays, calls
-    from gendsl.compiler.front.containers import append, item_at, list_of
-
     if named:
         raise frame.not_closed("product with parameters by keyword")
     family = object_of(args[0]) if args and isinstance(args[0].type, Known) else None
@@ -276,8 +267,6 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if not vectors:
         frame.fail("none of the parameters of a product is a vector")
         return NOTHING
-    from gendsl.compiler.front.containers import length
-
     n = frame.atom(length(frame, vectors[0]), "n")
     for other in vectors[1:]:
         frame.fail_if(Op("ne", (n, length(frame, other)), "b"), "vectors of different lengths")
@@ -292,21 +281,10 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
                 point.append(arrays.row(frame, value, at[0]))
             else:
                 point.append(item_at(frame, value, number(at[0])))
-        append(frame, made, calls.construct(frame, family, point, {}))
+        append(frame, made, frame.language.construct(frame, family, point, {}))
 
     arrays.over(frame, [n], add, "components")
     return make_tuple([made], _ProductOfFamily, ("components",))
-
-
-def is_distribution(value: Value) -> bool:
-    """Whether a value is a distribution."""
-    return is_family(value.type)
-
-
-def is_family(type_: Type) -> bool:
-    """Whether values of a type are distributions."""
-    cls = getattr(type_, "cls", None)
-    return isinstance(cls, type) and issubclass(cls, Distribution)
 
 
 def value_type(frame: Frame, distribution: Value) -> Type | None:
@@ -342,10 +320,8 @@ def repeated(component: Type) -> Array:
 
 def _image_type(frame: Frame, distribution: Value) -> Type:
     """The type of the values of an image: integers where scale and shift of a discrete one are."""
-    from gendsl.compiler.front import scores
-
     dist, scale, shift = items_of(distribution)
-    inside = scores.value_type(frame, dist)
+    inside = frame.language.value_type(frame, dist)
     if isinstance(inside, Array):
         if getattr(dist.type, "cls", None) is not mvnormal:
             raise frame.not_closed("arithmetic on a distribution of arrays")
@@ -373,13 +349,11 @@ def component_examples(frame: Frame, components: Value) -> list[Value]:
 
 def _component_type(frame: Frame, components: Value) -> Type:
     """The type of the values of distributions, which is the same for all of them."""
-    from gendsl.compiler.front import scores
-
     types = set()
     for one in component_examples(frame, components):
-        kind = scores.value_type(frame, one)
+        kind = frame.language.value_type(frame, one)
         is_image = kind == Number("f") and getattr(one.type, "cls", None) is affine
-        if is_image and scores.value_type(frame, items_of(one)[0]) != kind:
+        if is_image and frame.language.value_type(frame, items_of(one)[0]) != kind:
             raise frame.not_closed("components whose values are discrete, and no integers")
         types.add(kind)
     if not types and isinstance(components.type, List):
@@ -391,14 +365,12 @@ def _component_type(frame: Frame, components: Value) -> Type:
 
 def log_density(frame: Frame, distribution: Value, value: Value) -> Value | None:
     """The log density of a family that is written with NumPy; None for others."""
-    from gendsl.compiler.front import calls, scores
-
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if issubclass(cls, product):
         function: Any = texts.product_log_density
     elif cls is affine:
-        inside = scores.value_type(frame, items_of(distribution)[0])
+        inside = frame.language.value_type(frame, items_of(distribution)[0])
         if isinstance(inside, Array):
             function = texts.affine_of_vectors_log_density
         elif inside == Number("f"):
@@ -413,4 +385,25 @@ def log_density(frame: Frame, distribution: Value, value: Value) -> Value | None
         function = texts.TEXTS[cls].log_density
     else:
         return None
-    return calls.inline_function(frame, function, [value, *items_of(distribution)])
+    return frame.language.inline_function(frame, function, [value, *items_of(distribution)])
+
+
+def distribution_of_class(
+    frame: Frame, cls: type, args: list[Value], named: dict[str, Value]
+) -> Value | None:
+    """A distribution; None where the class is none, or its own `__init__` says what it is."""
+    if not issubclass(cls, Distribution):
+        return None
+    return construct(frame, cls, args, named)
+
+
+def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Value:
+    """A distribution that exists when the text is made."""
+    cls = type(found)
+    made = constant(program, frame, found)
+    if made is not None:
+        return made
+    names = tuple(cls.parameters) or tuple(vars(found))
+    if any(not hasattr(found, name) for name in names):
+        raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")
+    return make_tuple([program.constant(frame, getattr(found, name)) for name in names], cls, names)

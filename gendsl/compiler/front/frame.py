@@ -26,6 +26,7 @@ from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, k
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
+
 Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
 Env = dict[Name, Value]
 REPEATABLE = ("range", "keys", "values", "items")
@@ -152,6 +153,7 @@ class Frame:
         env: the variables, as the next statement sees them.
         out: the body that statements are added to.
         live: whether control reaches the next statement.
+        language: what modules call that come after theirs; see `front.language`.
         activation: tells the facts of this activation from those of others.
         here: the node that is being lowered.
         comprehended: the variables of the comprehensions around it.
@@ -172,6 +174,7 @@ class Frame:
         outer: Frame | None = None,
     ) -> None:
         self.program = program
+        self.language = program.language
         self.text = text
         self.out = out
         self.node = node
@@ -303,19 +306,15 @@ class Frame:
         if goes_once(value.type):
             raise self.not_closed("an iterator that is kept, and can be gone through once only")
         if name in self.globals or name in self.cells:
-            from gendsl.compiler.front import cells
-
-            cells.assign(self, str(name), value)
+            self.language.assign_cell(self, str(name), value)
             return
         parts = [self.set(leaf, name) if isinstance(leaf, Op) else leaf for leaf in value.leaves]
         self.env[name] = Value(self.program.facts.canonical(value.type), tuple(parts))
 
     def look_up(self, name: str) -> Value | None:
         """The value of a local variable, or of one of the functions around; None for a global name."""
-        from gendsl.compiler.front import cells
-
         found = self._find(name)
-        return None if found is None else cells.opened(self, found, name)
+        return None if found is None else self.language.cell_value(self, found, name)
 
     def _find(self, name: str) -> Value | None:
         """The same, or the cell that holds it."""

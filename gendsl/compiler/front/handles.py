@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.subtrees import each_call
 from gendsl.compiler.front.traces import (
     Found,
     TraceOf,
@@ -195,8 +196,6 @@ def _one_if(frame: Frame, test: Expr) -> Expr:
 
 def _copied_calls(frame: Frame, here: Found, there: list[Found], source: TraceOf, target: TraceOf) -> Expr:
     """Copy what is below the calls of a template; how many choices there are."""
-    from gendsl.compiler.front.subtrees import each_call
-
     if len(there) > 1:
         raise frame.not_closed("a copy to one call or another")
     total = frame.fresh("copied", "i")

@@ -9,15 +9,17 @@ import dataclasses
 import inspect
 import sys
 from types import FunctionType, MemberDescriptorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Object, Tuple
+from gendsl.compiler.hir.types import Array, Object, Tuple, Type
 from gendsl.compiler.hir.values import Value
 from gendsl.distributions import Distribution
+
+if TYPE_CHECKING:
+    from gendsl.compiler.front.frame import Frame
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}
 
@@ -105,27 +107,25 @@ def _answer(frame: Frame, found: Value, cls: Any) -> Value:
 
 def ordered(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
     """A comparison by `__lt__` and the like; None where neither class has it."""
-    from gendsl.compiler.front import calls
-
     first, second = _class_of(a), _class_of(b)
     if first is not second and None not in (first, second):
         return None
     if _written(first, f"__{name}__"):
-        return _answer(frame, calls.call_method(frame, a, f"__{name}__", [b]), first)
+        return _answer(frame, frame.language.call_method(frame, a, f"__{name}__", [b]), first)
     if _written(second, _REFLECTED[name]):
-        return _answer(frame, calls.call_method(frame, b, _REFLECTED[name], [a]), second)
+        return _answer(frame, frame.language.call_method(frame, b, _REFLECTED[name], [a]), second)
     return None
 
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     """Whether two instances are equal; None where that is not known of their classes."""
-    from gendsl.compiler.front import calls, numbers
-
     first, second = _class_of(a), _class_of(b)
     if first is None or overrides(first, "__ne__") or _goes_first(a, b, "__eq__"):
         return None
     if _written(first, "__eq__"):
-        return numbers.truth(frame, _answer(frame, calls.call_method(frame, a, "__eq__", [b]), first))
+        return frame.language.truth(
+            frame, _answer(frame, frame.language.call_method(frame, a, "__eq__", [b]), first)
+        )
     if second is not first:
         return None
     if getattr(first, "__eq__", None) is getattr(object, "__eq__", None):
@@ -133,13 +133,11 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
         return Op("same", (a.leaf, b.leaf), "b") if both else None
     if not dataclasses.is_dataclass(first) or "__eq__" not in vars(first):
         return None
-    from gendsl.compiler.front.expressions import attribute
-
     result: Expr = hir.TRUE
     for one in dataclasses.fields(first):
         if one.compare:
-            mine, theirs = (frame.atoms(attribute(frame, value, one.name)) for value in (a, b))
-            result = hir.both(result, frame.atom(numbers.equal_parts(frame, mine, theirs)))
+            mine, theirs = (frame.atoms(frame.language.attribute(frame, value, one.name)) for value in (a, b))
+            result = hir.both(result, frame.atom(frame.language.equal_parts(frame, mine, theirs)))
     return result
 
 
@@ -160,8 +158,6 @@ def operator_of(value: Value, method: str) -> FunctionType | None:
 
 def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
     """An operation that the class of one of two values has a method for; None where neither has."""
-    from gendsl.compiler.front import calls, families
-
     method = OPERATORS.get(name)
     if method is None:
         return None
@@ -169,24 +165,33 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
         raise frame.not_closed(f"{name} of instances of which one's class is derived from the other's")
     for value, other, found in ((a, b, f"__{method}__"), (b, a, f"__r{method}__")):
         function = operator_of(value, found)
-        if families.is_distribution(value) and function is getattr(Distribution, found, None):
-            return families.image(frame, found, value, other)
+        if is_distribution(value) and function is getattr(Distribution, found, None):
+            return frame.language.image_of_distribution(frame, found, value, other)
         if function and not isinstance(other.type, Array):
-            return _given(frame, calls.call_method(frame, value, found, [other]), found)
+            return _given(frame, frame.language.call_method(frame, value, found, [other]), found)
     return None
 
 
 def in_place(frame: Frame, name: str, old: Value, new: Value) -> Value | None:
     """What a name stands for after `old += new` and the like; None where the class has no method for it."""
-    from gendsl.compiler.front import calls
-
     method = f"__i{OPERATORS.get(name)}__"
     if operator_of(old, method) is None:
         return None
-    return _given(frame, calls.call_method(frame, old, method, [new]), method)
+    return _given(frame, frame.language.call_method(frame, old, method, [new]), method)
 
 
 def _given(frame: Frame, found: Value, method: str) -> Value:
     if getattr(found.type, "value", None) is NotImplemented:
         raise frame.not_closed(f"a {method} that is not implemented for what it is given")
     return found
+
+
+def is_distribution(value: Value) -> bool:
+    """Whether a value is a distribution."""
+    return is_family(value.type)
+
+
+def is_family(type_: Type) -> bool:
+    """Whether values of a type are distributions."""
+    cls = getattr(type_, "cls", None)
+    return isinstance(cls, type) and issubclass(cls, Distribution)

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library_deque, tables
-from gendsl.compiler.front.containers import index_leaf, item, length, list_of
+from gendsl.compiler.front import arrays, library_deque, tables
+from gendsl.compiler.front.comprehensions import visit_generated
+from gendsl.compiler.front.containers import item, item_at, length
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.lists import append, as_tuple, for_each, index_leaf, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
+from gendsl.compiler.front.objects import object_attribute
+from gendsl.compiler.front.operators import arithmetic, truth
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     Array,
@@ -87,8 +91,6 @@ def sequence(frame: Frame, value: Value) -> Sequence:
         case List():
             return Sequence(length(frame, value), lambda i: item(frame, value, _index(i)), (value,))
         case Array():
-            from gendsl.compiler.front import arrays
-
             return Sequence(length(frame, value), lambda i: arrays.row(frame, value, _index(i)))
         case Dict():
             return _entries(frame, value, "keys")
@@ -115,8 +117,6 @@ def _has_no_items(type: Type) -> bool:
 
 def _values(frame: Frame, value: Value) -> Value:
     """The list that a deque keeps its items in."""
-    from gendsl.compiler.front.calls import object_attribute
-
     return object_attribute(frame, value, "_values")
 
 
@@ -136,8 +136,6 @@ def parts_of(value: Value) -> list[Value]:
 
 def _generated(frame: Frame, value: Value) -> Sequence:
     """The items of a generator expression, each evaluated where it is used."""
-    from gendsl.compiler.front.comprehensions import visit_generated
-
     kind = value.type
     assert isinstance(kind, Generator)
     if kind.frame is not frame:
@@ -173,11 +171,12 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             given = _all_of(frame, parts[1])
 
             def visit(i: Any, lower: Callable[[Value], None]) -> None:
-                from gendsl.compiler.front import calls
-                from gendsl.compiler.front.numbers import truth
-
                 one = frame.atoms(given.at(i))
-                wanted = one if parts[0].type == known(None).type else calls.call(frame, parts[0], [one], {})
+                wanted = (
+                    one
+                    if parts[0].type == known(None).type
+                    else frame.language.call(frame, parts[0], [one], {})
+                )
                 frame.branch(truth(frame, wanted), lambda: lower(one), lambda: None)
 
             return Sequence(given.count, given.at, given.grows, given.fixed, given.limit, visit)
@@ -189,8 +188,6 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             inner, first = _all_of(frame, parts[0]), parts[1]
 
             def numbered(i: Any) -> Value:
-                from gendsl.compiler.front.numbers import arithmetic
-
                 index = known(i) if isinstance(i, int) else number(i)
                 at = (
                     index
@@ -255,12 +252,10 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
 
             return Sequence(inner.count, backwards)
         case "map":
-            from gendsl.compiler.front import calls
-
             inner = _iterator(frame, "zip", parts[1:])
             return Sequence(
                 inner.count,
-                lambda i: calls.call(frame, parts[0], items_of(inner.at(i)), {}),
+                lambda i: frame.language.call(frame, parts[0], items_of(inner.at(i)), {}),
                 inner.grows,
                 inner.fixed,
                 inner.limit,
@@ -270,8 +265,6 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
 
 def columns(frame: Frame, rows: Value) -> Sequence:
     """`zip(*rows)` of a list of tuples of one length, or of lists or arrays: tuples as long as the list."""
-    from gendsl.compiler.front.containers import append, as_tuple, for_each, item_at, list_of
-
     assert isinstance(rows.type, List)
     kind, here = frame.program.facts.item(rows.type.site), frame.here
     n = frame.atom(length(frame, rows), "n")

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_itertools
-from gendsl.compiler.front.arrays import library_call
+from gendsl.compiler.front import library_itertools, operators
+from gendsl.compiler.front.arrays import as_array, library_call
+from gendsl.compiler.front.comprehensions import iterable
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.lists import append, extend, list_of
+from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Iterator
@@ -32,15 +35,10 @@ from gendsl.compiler.hir.values import (
 
 def first_of(frame: Frame, node: ast.Call) -> Value:
     """`next(iterator)` of an iterator that nobody else has: its first item."""
-    from gendsl.compiler.front.comprehensions import iterable
-    from gendsl.compiler.front.expressions import expression
-    from gendsl.compiler.front.loops import loop_over
-    from gendsl.compiler.front.statements import _break
-
     if not 1 <= len(node.args) <= 2 or node.keywords or isinstance(node.args[0], ast.Starred):
         raise frame.not_closed("next() with these arguments", node)
     value = frame.opened(iterable(frame, node.args[0]))
-    default = frame.atoms(expression(frame, node.args[1])) if len(node.args) == 2 else None
+    default = frame.atoms(frame.language.expression(frame, node.args[1])) if len(node.args) == 2 else None
     if is_never(value):
         return NOTHING
     if not goes_once(value.type):
@@ -50,7 +48,7 @@ def first_of(frame: Frame, node: ast.Call) -> Value:
 
     def lower(one: Value) -> None:
         frame.env[first] = frame.atoms(one)
-        _break(frame, ast.Break())
+        break_out(frame, ast.Break())
 
     loop_over(frame, node, value, [first], lower)
     found = frame.env.pop(first, NOTHING)
@@ -79,10 +77,6 @@ def _gone_through_once(frame: Frame, made: Value) -> Value:
 
 def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.accumulate(values, function, initial=...)`."""
-    from gendsl.compiler.front import calls, numbers
-    from gendsl.compiler.front.containers import append, list_of
-    from gendsl.compiler.front.loops import loop_over
-
     only(frame, named, "func", "initial")
     function = args[1] if len(args) > 1 else named.get("func", NONE)
     start = named.get("initial", NONE)
@@ -99,8 +93,8 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
             if before.type == known(UNSET).type:
                 return one
             if function.type == NONE.type:
-                return numbers.arithmetic(frame, "add", before, one)
-            return calls.call(frame, function, [before, one], {})
+                return operators.arithmetic(frame, "add", before, one)
+            return frame.language.call(frame, function, [before, one], {})
 
         one = frame.atoms(one)
         frame.env[total] = frame.atoms(frame.switch(frame.env[total], of))
@@ -113,9 +107,6 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
 def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`functools.reduce(function, values, initial)`."""
-    from gendsl.compiler.front import calls
-    from gendsl.compiler.front.loops import loop_over
-
     only(frame, named)
     if not 2 <= len(args) <= 3:
         raise frame.not_closed("functools.reduce with these arguments")
@@ -125,7 +116,11 @@ def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     def add(one: Value) -> None:
         def of(before: Value) -> Value:
             frame.here = node
-            return one if before.type == known(UNSET).type else calls.call(frame, args[0], [before, one], {})
+            return (
+                one
+                if before.type == known(UNSET).type
+                else frame.language.call(frame, args[0], [before, one], {})
+            )
 
         one = frame.atoms(one)
         frame.env[total] = frame.atoms(frame.switch(frame.env[total], of))
@@ -151,8 +146,6 @@ def _partial(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.chain(...)`."""
-    from gendsl.compiler.front.containers import extend, list_of
-
     only(frame, named)
     made = list_of(frame, frame.here, [], "chain")
     for i, one in enumerate(args):
@@ -179,8 +172,6 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _listed(frame: Frame, value: Value, which: int = 0) -> Value:
     """The items of an iterable as a list."""
-    from gendsl.compiler.front.containers import extend, list_of
-
     frame.unrolled += (("listed", which),)
     made = list_of(frame, frame.here, [], "listed")
     extend(frame, frame.here, made, value)
@@ -227,8 +218,6 @@ def _range(frame: Frame, size: Value) -> Value:
 
 def _ndenumerate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`numpy.ndenumerate(array)`."""
-    from gendsl.compiler.front.arrays import as_array
-
     only(frame, named)
     (given,) = args
     made = library_call(frame, library_itertools.with_indices, [as_array(frame, given)])

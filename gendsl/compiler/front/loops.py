@@ -9,6 +9,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
+from gendsl.compiler.front.objects import object_attribute, object_layout
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     Dict,
@@ -125,8 +126,6 @@ def _watched(frame: Frame, value: Value) -> list[Value]:
 
 def _size(frame: Frame, value: Value) -> Expr:
     """What is another number where a dict has changed its size, or a deque its items."""
-    from gendsl.compiler.front.calls import object_attribute
-
     if isinstance(value.type, Object):
         return number_leaf(object_attribute(frame, value, "changes"), "i")
     return tables.length(frame, value)
@@ -177,8 +176,6 @@ def _in_a_row(body: hir.Body) -> Iterable[hir.Statement]:
 def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
     """Whether a loop may change the size of a dict or a deque: it does so to one of this layout."""
     if isinstance(value.type, Object):
-        from gendsl.compiler.front.calls import object_layout
-
         whole = object_layout(frame, value.type.site, library_deque.Deque)
         return _do(hir.bodies(loop), lambda one: isinstance(one, hir.Store) and one.layout == whole)
     assert isinstance(value.type, Dict)
@@ -285,3 +282,15 @@ def break_label(loop: LoopFrame) -> int:
     marker = loop.carried[None][0]
     assert isinstance(marker, Known)
     return int(marker.value)
+
+
+def break_out(frame: Frame, node: ast.Break) -> None:
+    loop = frame.loops[-1]
+    if loop.unrolled is not None:
+        assert loop.after is not None
+        loop.after.add(frame)
+        frame.emit(hir.Leave(break_label(loop)))
+    else:
+        frame.carry()
+        frame.emit(hir.Leave(loop.label))
+    frame.live = False

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import calls
+from gendsl.compiler.front import objects
 from gendsl.compiler.front.frame import Frame, narrowed
 from gendsl.compiler.hir.types import (
     Known,
@@ -41,7 +41,7 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
                 return _kept(
                     frame,
                     name,
-                    lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None),
+                    lambda type_: objects.is_instance(frame, type_, wanted.value) in (positive, None),
                 )
         case ast.Name(id=name):
             if positive:

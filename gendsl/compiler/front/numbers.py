@@ -9,7 +9,6 @@ import ast
 import math
 import operator
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,13 @@ import scipy.special
 from gendsl.compiler import hir
 from gendsl.compiler.front import exact
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     MAYBE,
-    TEXT,
-    YES,
-    Array,
     Dict,
     Joined,
     Known,
     List,
-    Method,
-    Object,
-    Set,
     Text,
     Tuple,
     Type,
@@ -38,13 +31,11 @@ from gendsl.compiler.hir.types import (
     describe,
 )
 from gendsl.compiler.hir.values import (
-    NONE,
     NOTHING,
     Value,
     as_kind,
     is_known,
     is_number,
-    items_of,
     kind_of,
     known,
     number,
@@ -53,9 +44,8 @@ from gendsl.compiler.hir.values import (
     numpys,
     object_of,
 )
-from gendsl.distributions import Distribution
 
-_BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
     ast.Sub: ("sub", operator.sub),
     ast.Mult: ("mul", operator.mul),
@@ -70,7 +60,7 @@ _BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.RShift: ("rshift", operator.rshift),
     ast.MatMult: ("matmul", operator.matmul),
 }
-_COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
+COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Lt: ("lt", operator.lt),
     ast.LtE: ("le", operator.le),
     ast.Gt: ("gt", operator.gt),
@@ -112,55 +102,6 @@ ELEMENTWISE: dict[Any, str] = {
 """Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
 
 
-def truth(frame: Frame, value: Value) -> Expr:
-    """Whether a value is true."""
-    from gendsl.compiler.front import instances
-
-    value = frame.opened(value)
-    match value.type:
-        case Known(value=found):
-            if isinstance(found, np.ndarray):
-                raise frame.not_closed("the truth of an array")
-            if instances.asks_python(value, "__bool__", "__len__"):
-                raise frame.not_closed(f"the truth of {describe(value.type)}")
-            return Const(bool(found), "b")
-        case _ if is_never(value):
-            return hir.FALSE
-        case Tuple(items, cls):
-            if not is_plain_tuple(value.type):
-                return _truth_of_instance(frame, value, cls)
-            return Const(bool(items), "b")
-        case List() | Dict() | Set():
-            from gendsl.compiler.front.containers import length
-
-            return Op("ne", (length(frame, value), Const(0, "i")), "b")
-        case Union():
-            return test_of(frame.switch(value, lambda one: number(truth(frame, one))))
-        case Method():
-            return hir.TRUE
-        case Text():
-            return Op("ne", (value.leaf, Const(frame.program.facts.text_number(""), "i")), "b")
-        case Object(_, cls):
-            return _truth_of_instance(frame, value, cls)
-    leaf = number_leaf(value)
-    if leaf.kind == "b":
-        return leaf
-    return Op("ne", (leaf, hir.ZEROS[leaf.kind]), "b")
-
-
-def _truth_of_instance(frame: Frame, value: Value, cls: Any) -> Expr:
-    """Whether an instance of a class is true: by its `__bool__`, or its `__len__`."""
-    from gendsl.compiler.front import calls
-
-    for name in ("__bool__", "__len__"):
-        method = getattr(cls, name, None)
-        if isinstance(method, FunctionType):
-            return truth(frame, calls.call_method(frame, value, name, []))
-        if method is not None:
-            raise frame.not_closed(f"the truth of a {cls.__name__}")
-    return hir.TRUE
-
-
 def test_of(value: Value) -> Expr:
     """A truth value as an expression."""
     if is_never(value):
@@ -180,7 +121,7 @@ def negation(test: Expr) -> Expr:
 # --- arithmetic ------------------------------------------------------------------------------------
 
 
-def _folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value | None:
+def folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value | None:
     """What Python makes of constants, if all are; an error is the program's."""
     if not all(isinstance(value.type, Known) for value in values):
         return None
@@ -192,41 +133,6 @@ def _folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value
     except (ArithmeticError, TypeError, ValueError) as error:
         frame.fail(f"{type(error).__name__}: {error}")
         return NOTHING
-
-
-def binary(frame: Frame, operator_: ast.operator, a: Value, b: Value) -> Value:
-    """`a operator b`."""
-    name, function = _BINARY[type(operator_)]
-    folded = _folded(frame, function, a, b)
-    if folded is not None:
-        return folded
-    return arithmetic(frame, name, a, b)
-
-
-def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
-    """An operation on two values of any types."""
-    a, b = frame.opened(a), frame.opened(b)
-    if is_never(a) or is_never(b):
-        return NOTHING
-    if name == "add" and any(isinstance(one.type, Union) for one in (a, b)):
-        from gendsl.compiler.front import containers, paths
-
-        if all(is_plain_tuple(one.type) or paths.is_path(frame, one) for one in (a, b)):
-            return containers.one_behind_another(frame, a, b)
-    if isinstance(a.type, Union):
-        return frame.switch(a, lambda one: arithmetic(frame, name, one, b))
-    if isinstance(b.type, Union):
-        return frame.switch(b, lambda one: arithmetic(frame, name, a, one))
-    if is_number(a) and is_number(b):
-        return of_numbers(frame, name, a, b)
-    from gendsl.compiler.front import arrays, containers, instances
-
-    found = instances.arithmetic(frame, name, a, b)
-    if found is not None:
-        return found
-    if isinstance(a.type, Array) or isinstance(b.type, Array):
-        return arrays.binary(frame, name, a, b)
-    return containers.binary(frame, name, a, b)
 
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
@@ -292,98 +198,11 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
     return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
 
 
-def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
-    """`operator a`, where it makes no choice."""
-    if isinstance(operator_, ast.Not):
-        return number(negation(truth(frame, a))) if not is_known(a) else known(not object_of(a))
-    functions: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-        ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-    }  # fmt: skip
-    function = functions[type(operator_)]
-    folded = _folded(frame, function, a)
-    if folded is not None:
-        return folded
-    if is_never(a):
-        return a
-    if isinstance(a.type, Union):
-        return frame.switch(a, lambda one: unary(frame, operator_, one))
-    if isinstance(a.type, Array):
-        from gendsl.compiler.front import arrays
-
-        return arrays.unary(frame, type(operator_), a)
-    if not is_number(a):
-        from gendsl.compiler.front import calls, families, instances
-
-        method = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(operator_)]
-        found = instances.operator_of(a, method)
-        if families.is_distribution(a) and found is getattr(Distribution, method, None):
-            return families.image(frame, method, a, NONE)
-        if found is not None:
-            return calls.call_method(frame, a, method, [])
-        raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
-    kind = kind_of(a)
-    if kind == "b" and numpys(a):
-        if numpys(a) == MAYBE:
-            raise frame.not_closed("an operation on a truth value that may be NumPy's or Python's")
-        if isinstance(operator_, ast.Invert):
-            return Value(a.type, (negation(a.leaf),))
-        frame.fail("the sign of NumPy's truth values")
-        return NOTHING
-    if isinstance(operator_, ast.Invert):
-        if kind == "f":
-            frame.fail("~ of a float")
-            return NOTHING
-        return number(Op("sub", (Const(-1, "i"), number_leaf(a, "i")), "i"), a)
-    leaf = number_leaf(a, "f" if kind == "f" else "i")
-    if isinstance(operator_, ast.UAdd):
-        return number(leaf, a)
-    return number(frame.op("neg", (leaf,), leaf.kind), a)
-
-
 # --- comparisons -----------------------------------------------------------------------------------
 
 
-def compare(frame: Frame, operator_: ast.cmpop, a: Value, b: Value) -> Value:
-    """`a operator b` of one comparison."""
-    if isinstance(operator_, (ast.Is, ast.IsNot)):
-        same = identical(frame, a, b)
-        return _truth_value(same if isinstance(operator_, ast.Is) else negation(same))
-    if isinstance(operator_, (ast.In, ast.NotIn)):
-        from gendsl.compiler.front import containers
-
-        found = containers.contains(frame, b, a)
-        return _truth_value(found if isinstance(operator_, ast.In) else negation(found))
-    name, function = _COMPARE[type(operator_)]
-    folded = _folded(frame, function, a, b)
-    return folded if folded is not None else compared(frame, name, a, b)
-
-
-def _truth_value(test: Expr) -> Value:
+def truth_value(test: Expr) -> Value:
     return known(bool(test.value)) if isinstance(test, Const) else number(test)
-
-
-def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
-    """A comparison of two values of any types."""
-    a, b = frame.opened(a), frame.opened(b)
-    if is_never(a) or is_never(b):
-        return NOTHING
-    if isinstance(a.type, Union):
-        return frame.switch(a, lambda one: compared(frame, name, one, b))
-    if isinstance(b.type, Union):
-        return frame.switch(b, lambda one: compared(frame, name, a, one))
-    if is_number(a) and is_number(b):
-        kind = max(kind_of(a), kind_of(b), key="bif".index)
-        if kind == "b" and name not in ("eq", "ne"):
-            kind = "i"
-        return number(Op(name, (number_leaf(a, kind), number_leaf(b, kind)), "b"), a, b)
-    if isinstance(a.type, Array) or isinstance(b.type, Array):
-        from gendsl.compiler.front import arrays
-
-        return arrays.binary(frame, name, a, b)
-    if name in ("eq", "ne"):
-        same = equal(frame, a, b)
-        return _truth_value(same if name == "eq" else negation(same))
-    return _ordered(frame, name, a, b)
 
 
 _OF_TUPLES = (
@@ -406,178 +225,11 @@ def is_plain_tuple(type: Type) -> bool:
 type_of_tuples = type
 
 
-def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
-    """Whether one tuple comes before another, item by item."""
-    from gendsl.compiler.front import instances, texts
-    from gendsl.compiler.front.containers import no_number
-
-    if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
-        frame.fail("an order of values of different types")
-        return NOTHING
-    if _is_text(a) and _is_text(b):
-        return number(Op(name, (texts.place_of(frame, a), texts.place_of(frame, b)), "b"))
-    if isinstance(a.type, List) and isinstance(b.type, List):
-        from gendsl.compiler.front import containers
-
-        return containers.ordered_lists(frame, name, a, b)
-    if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
-        found = instances.ordered(frame, name, a, b)
-        if found is not None:
-            return found
-        raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
-    xs, ys = items_of(a), items_of(b)
-    if not xs or not ys:
-        function = dict(_COMPARE.values())[name]
-        return known(function(len(xs), len(ys)))
-    x, y = frame.atoms(xs[0]), frame.atoms(ys[0])
-    if len(xs) == len(ys) == 1:
-        equal_parts(frame, x, y)  # which fails where both are NaN
-        return compared(frame, name, x, y)
-    strict = {"le": "lt", "ge": "gt"}.get(name, name)
-    return frame.choose(
-        equal_parts(frame, x, y),
-        lambda: _ordered(frame, name, _rest(xs), _rest(ys)),
-        lambda: compared(frame, strict, x, y),
-    )
-
-
-def _is_text(value: Value) -> bool:
-    """Whether a value is a string that has a number."""
-    return isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
-
-
-def _rest(items: list[Value]) -> Value:
-    from gendsl.compiler.hir.values import make_tuple
-
-    return make_tuple(items[1:])
-
-
 NAN_IN_CONTAINER = "a NaN that is compared as part of a container, where it equals only itself"
 
 
-def equal_parts(frame: Frame, a: Value, b: Value) -> Expr:
-    """Whether parts of containers are equal, as lists, tuples, sets and dicts compare them.
-
-    For these an object is equal to itself, also if it is NaN; a text does not know which NaN is which object.
-    """
-    a, b = frame.atoms(frame.opened(a)), frame.atoms(frame.opened(b))
-    if isinstance(a.type, Union):
-        return test_of(frame.switch(a, lambda one: number(equal_parts(frame, one, b))))
-    if isinstance(b.type, Union):
-        return test_of(frame.switch(b, lambda one: number(equal_parts(frame, a, one))))
-    if all(is_number(one) and kind_of(one) == "f" for one in (a, b)):
-        frame.fail_if(both(*(_is_nan(number_leaf(one, "f")) for one in (a, b))), NAN_IN_CONTAINER)
-    return equal(frame, a, b)
-
-
-def _is_nan(expr: Expr) -> Expr:
+def is_nan(expr: Expr) -> Expr:
     return Const(expr.value != expr.value, "b") if isinstance(expr, Const) else Op("isnan", (expr,), "b")
-
-
-def equal(frame: Frame, a: Value, b: Value) -> Expr:
-    """Whether two values are equal."""
-    a, b = frame.opened(a), frame.opened(b)
-    if is_never(a) or is_never(b):
-        return hir.FALSE
-    from gendsl.compiler.front import instances
-
-    if is_known(a) and is_known(b):
-        if any(instances.asks_python(one, "__eq__", "__ne__") for one in (a, b)):
-            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
-        x, y = object_of(a), object_of(b)
-        if any(isinstance(found, np.ndarray) for found in (x, y)):
-            raise frame.not_closed("== of arrays")
-        return Const(bool(x == y), "b")
-    if isinstance(a.type, Union):
-        return test_of(frame.switch(a, lambda one: number(equal(frame, one, b))))
-    if isinstance(b.type, Union):
-        return test_of(frame.switch(b, lambda one: number(equal(frame, a, one))))
-    if is_number(a) and is_number(b):
-        return compared(frame, "eq", a, b).leaf
-    if any(isinstance(one.type, Joined) for one in (a, b)):
-        from gendsl.compiler.front import texts
-
-        if all(map(texts.is_string, (a, b))):
-            return texts.equal(frame, a, b)
-    if _is_text(a) and _is_text(b):
-        facts = frame.program.facts
-        return Op("eq", (*facts.convert(a, TEXT), *facts.convert(b, TEXT)), "b")
-    if is_plain_tuple(a.type) and is_plain_tuple(b.type):
-        xs, ys = items_of(a), items_of(b)
-        if len(xs) != len(ys):
-            return hir.FALSE
-        result: Expr = hir.TRUE
-        for x, y in zip(xs, ys, strict=True):
-            result = both(result, equal_parts(frame, x, y))
-        return result
-    if isinstance(a.type, List) or isinstance(b.type, List):
-        from gendsl.compiler.front import containers
-
-        return containers.equal_sequences(frame, a, b)
-    if isinstance(a.type, Set) and isinstance(b.type, Set):
-        from gendsl.compiler.front import sets
-
-        return sets.equal(frame, a, b)
-    if isinstance(a.type, Dict) and isinstance(b.type, Dict):
-        from gendsl.compiler.front import tables
-
-        return tables.equal(frame, a, b)
-    told = instances.equal(frame, a, b)
-    if told is not None:
-        return told
-    simple = (Known, Text, Tuple, List)
-    if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
-        if any(instances.asks_python(one, "__eq__") for one in (a, b)):
-            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
-        if not is_number(a) and not is_number(b) and type(a.type) is type(b.type) and not is_known(a):
-            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
-        return hir.FALSE
-    raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
-
-
-def identical(frame: Frame, a: Value, b: Value) -> Expr:
-    """Whether two values are one object; asked of None, truth values, known objects and references."""
-    a, b = frame.opened(a), frame.opened(b)
-    if is_never(a) or is_never(b):
-        return hir.FALSE
-    if isinstance(a.type, Union):
-        return test_of(frame.switch(a, lambda one: number(identical(frame, one, b))))
-    if isinstance(b.type, Union):
-        return test_of(frame.switch(b, lambda one: number(identical(frame, a, one))))
-    if is_known(a) and is_known(b):
-        x, y = object_of(a), object_of(b)
-        if (
-            x is None
-            or y is None
-            or isinstance(x, bool)
-            or isinstance(y, bool)
-            or not isinstance(x, (int, float, str, tuple))
-        ):
-            return Const(x is y, "b")
-        raise frame.not_closed("`is` of numbers or strings")
-    one, other = (a, b) if is_known(b) else (b, a)
-    if is_known(other):
-        constant = object_of(other)
-        if isinstance(constant, bool) and is_number(one):
-            if kind_of(one) != "b":
-                return hir.FALSE
-            if numpys(one) == MAYBE:
-                raise frame.not_closed("`is` of a truth value that may be NumPy's or Python's")
-            if numpys(one) == YES:
-                return hir.FALSE
-            leaf = number_leaf(one)
-            return leaf if constant else negation(leaf)
-        if constant is None or not isinstance(constant, (int, float, str, tuple)):
-            return hir.FALSE
-    sites = [one.type.site for one in (a, b) if isinstance(one.type, List)]
-    if any(frame.program.facts.sequence(site) is not list for site in sites):
-        raise frame.not_closed("`is` of tuples")
-    references = (List, Dict, Set, Object)
-    if isinstance(a.type, references) and isinstance(b.type, references):
-        if type(a.type) is not type(b.type):
-            return hir.FALSE
-        return Op("same", (a.leaf, b.leaf), "b")
-    raise frame.not_closed(f"`is` of {describe(a.type)} and {describe(b.type)}")
 
 
 # --- functions of numbers --------------------------------------------------------------------------
@@ -587,9 +239,9 @@ def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Valu
     """A function of `math` that gives a float."""
     if any(map(is_never, args)):
         return NOTHING
-    folded = _folded(frame, function, *args)
-    if folded is not None:
-        return folded
+    result = folded(frame, function, *args)
+    if result is not None:
+        return result
     several = [i for i, value in enumerate(args) if isinstance(value.type, Union)]
     if several:
         first = several[0]
@@ -598,8 +250,6 @@ def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Valu
             return call_math(frame, name, function, [*args[:first], one, *args[first + 1 :]])
 
         return frame.switch(args[first], with_one)
-    from gendsl.compiler.front.containers import no_number
-
     args = [frame.opened(value) for value in args]
     if any(map(no_number, args)):
         frame.fail(f"math.{name} of what is no number")
@@ -634,18 +284,13 @@ def to_integer(frame: Frame, leaf: Expr, how: str) -> Value:
     )
 
 
-def extreme(frame: Frame, name: str, values: list[Value]) -> Value:
-    """`min` or `max` of values, which keeps the first of equal ones, as Python does."""
-    best = values[0]
-    for value in values[1:]:
-        best, value = frame.atoms(best), frame.atoms(value)
-        better = compared(frame, "lt" if name == "min" else "gt", value, best)
-        if is_known(better):
-            best = value if object_of(better) else best
-            continue
-        best = _select(frame, better.leaf, value, best)
-    return best
-
-
-def _select(frame: Frame, test: Expr, a: Value, b: Value) -> Value:
-    return frame.choose(test, lambda: a, lambda: b)
+def no_number(value: Value) -> bool:
+    """Whether a value is surely none that arithmetic with a number accepts: Python raises TypeError."""
+    match value.type:
+        case Tuple(cls=cls):
+            return cls is tuple
+        case Known(value=found):
+            return found is None or isinstance(found, (str, tuple))
+        case List() | Dict() | Text() | Joined():
+            return True
+    return False

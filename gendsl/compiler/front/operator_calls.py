@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gendsl.compiler.front import array_places, operators
+from gendsl.compiler.front.containers import item_at
 from gendsl.compiler.front.frame import Frame, only
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import NOTHING, Value
@@ -16,25 +18,20 @@ def _operator(node: ast.operator | ast.cmpop | ast.unaryop) -> Callable[..., Val
     """A function of `operator`: what its operator means."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import numbers
-
         only(frame, named)
         if len(args) != (1 if isinstance(node, ast.unaryop) else 2):
             frame.fail("an operator with a wrong number of arguments")
             return NOTHING
         if isinstance(node, ast.operator):
-            return numbers.binary(frame, node, *args)
+            return operators.binary(frame, node, *args)
         if isinstance(node, ast.cmpop):
-            return numbers.compare(frame, node, *args)
-        return numbers.unary(frame, node, *args)
+            return operators.compare(frame, node, *args)
+        return operators.unary(frame, node, *args)
 
     return handle
 
 
 def _getitem(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import array_places
-    from gendsl.compiler.front.containers import item_at
-
     only(frame, named)
     if len(args) != 2:
         frame.fail("operator.getitem with a wrong number of arguments")

@@ -12,23 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.lists import as_tuple, extend, list_of, pieces_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.hir.joined import is_readable
 from gendsl.compiler.hir.key_paths import ABOVE, EMPTY, code_of, segments
 from gendsl.compiler.hir.types import (
+    Joined,
     Known,
     List,
+    Nested,
     Number,
+    OneOf,
     PathPart,
     Tuple,
     Type,
     Union,
     describe,
     index_count,
+    is_unhashable,
     leaves,
 )
 from gendsl.compiler.hir.types import Text as TextType
-from gendsl.compiler.hir.values import NONE, Value, alternatives_of, items_of, number, number_leaf
+from gendsl.compiler.hir.values import NONE, Value, alternatives_of, items_of, number, number_leaf, object_of
 
 if TYPE_CHECKING:
     from gendsl.compiler.hir.templates import Template
@@ -62,8 +68,6 @@ def is_path(frame: Frame, value: Value, *, few: bool = False) -> bool:
 
 def listed(frame: Frame, value: Value) -> Value:
     """A tuple that is of one of several lengths as one whose length is known only when the text runs."""
-    from gendsl.compiler.front.containers import as_tuple, extend, list_of
-
     if not isinstance(value.type, Union):
         return value
     key = ("items", frame.program.facts.canonical(value.type))
@@ -357,3 +361,73 @@ def fitted(
             codes.append(code)
         result.append(number_of_codes(frame, codes))
     return tuple(result)
+
+
+def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
+    """An address as the parts of a template, with None for each index, and the indices.
+
+    Args:
+        of_trace: whether it is looked up in a trace: then what is known of the strings in it is told.
+    """
+    spread: list[bool] = []
+    if address.pieces or is_path(frame, address, few=of_trace):
+        items, spread = map(list, zip(*pieces_of(address), strict=True))
+    elif isinstance(address.type, (Tuple, Known)) and not (
+        isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
+    ):
+        items = items_of(address)
+    else:
+        items = [address]
+    if not items:
+        frame.fail("an empty address")
+    parts: list[Any] = []
+    indices: list[Expr] = []
+    facts = frame.program.facts
+
+    def add(item: Value) -> None:
+        if not is_path(frame, item, few=of_trace):
+            item = frame.without(item, is_unhashable)
+        match item.type:
+            case Known(value=str() as text):
+                part, at = facts.as_joined(text)
+                parts.append(part)
+                indices.extend(Const(one, "i") for one in at)
+            case Joined():
+                if not is_readable(item.type):
+                    raise frame.not_closed(f"{describe(item.type)} in an address: two may be one")
+                facts.note_joined(item.type)
+                parts.append(item.type)
+                indices.extend(frame.atom(leaf, "at") for leaf in item.leaves)
+            case Known(value=int() as at) if not isinstance(at, bool) and abs(at) < 2**31:
+                parts.append(None)
+                indices.append(Const(at, "i"))
+            case Number("i"):
+                parts.append(None)
+                indices.append(frame.atom(item.leaf, "at"))
+            case _ if is_never(item):
+                parts.append(None)
+                indices.append(Const(0, "i"))
+            case TextType(options):
+                parts.append(... if options is None or not of_trace else OneOf(options))
+                indices.append(frame.atom(item.leaf, "at"))
+            case Tuple(inner, cls) if cls is tuple:
+                parts.append(Nested(len(inner)))
+                for one in items_of(item):
+                    add(one)
+            case Known(value=tuple() as found) if type(found) is tuple:
+                parts.append(Nested(len(found)))
+                for one in items_of(item):
+                    add(one)
+            case _ if is_path(frame, item, few=of_trace):
+                parts.append(PathPart(False))
+                indices.append(number_of(frame, item))
+            case _:
+                raise frame.not_closed(f"{describe(item.type)} in an address")
+
+    for i, item in enumerate(items):
+        if spread and spread[i]:
+            parts.append(PathPart(True))
+            indices.append(number_of(frame, item))
+        else:
+            add(item)
+    return tuple(parts), tuple(indices)

@@ -7,6 +7,7 @@ A walk, its sources and what it finds outside share their tables, so this is one
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import dataclasses
 import functools
@@ -14,24 +15,35 @@ import inspect
 import keyword
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import cells
 from gendsl.compiler.front.argument_types import LONGEST_TUPLE, NUMPYS, type_of
+from gendsl.compiler.front.binding import bound
+from gendsl.compiler.front.calls import call_function
+from gendsl.compiler.front.containers import separate
 from gendsl.compiler.front.coordinates import UNKNOWN
+from gendsl.compiler.front.expressions import expression
+from gendsl.compiler.front.families import constant_distribution
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
 from gendsl.compiler.front.instances import check_missing
 from gendsl.compiler.front.known_parameters import Definitions
+from gendsl.compiler.front.language import Language
 from gendsl.compiler.front.linear import linear
+from gendsl.compiler.front.lines import line_at
+from gendsl.compiler.front.sources import FunctionSource, lambda_source, marked, origin_of, returns_closure
+from gendsl.compiler.front.statements import statements
+from gendsl.compiler.front.traces import TraceOf
 from gendsl.compiler.hir import Const, Expr, Input, Var
 from gendsl.compiler.hir.facts import Facts, depth
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.key_paths import PATHS
 from gendsl.compiler.hir.rewriting import replaced, variables_of
-from gendsl.compiler.hir.templates import MODEL, Lowered, Template, words_of
+from gendsl.compiler.hir.templates import LOG_DENSITY, MODEL, ArgumentsOf, Lowered, Template, words_of
 from gendsl.compiler.hir.types import (
     FLOAT,
     NEVER,
@@ -47,21 +59,12 @@ from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, ma
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError
 from gendsl.interface import GenerativeFunction
-from gendsl.lang.definition import FUTURE_FLAGS
-from gendsl.lang.source import find_source, module_imports
+from gendsl.lang.source import find_source
 from gendsl.supports import Support
 
 MOST_WALKS = 30
 DEEPEST_TYPE = 8
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
-
-
-@dataclass(frozen=True)
-class FunctionSource:
-    """A function's syntax tree and the file that it is in."""
-
-    node: Any
-    filename: str
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,8 @@ class Lowering:
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
+
+    language = Language
 
     def __init__(
         self, *, draws: bool = False, charts: bool = False, turns: bool = False, records: bool = False
@@ -214,9 +219,6 @@ class Lowering:
         )  # fmt: skip
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
-        from gendsl.compiler.front.binding import bound
-        from gendsl.compiler.front.lines import line_at
-
         origin, self.trace = entry.origin, entry.name
         function = origin.function
         main = hir.Function(self.function_name(function.__name__), origin=origin_of(function))
@@ -234,8 +236,6 @@ class Lowering:
             variables = [frame.fresh(parameter, leaf) for leaf in leaves(kind)]
             main.parameters.extend(variables)
             return Value(kind, tuple(variables))
-
-        from gendsl.compiler.front.containers import separate
 
         args = [self.constant(frame, one) for one in entry.bound]
         names = _parameter_names(origin.node, len(entry.args), len(args))
@@ -267,8 +267,6 @@ class Lowering:
 
     def log_density(self) -> Value:
         """The log density of the trace whose functions are recorded."""
-        from gendsl.compiler.hir.templates import LOG_DENSITY
-
         if LOG_DENSITY not in self.input_values:
             self.inputs.append((LOG_DENSITY, FLOAT))
             self.input_values[LOG_DENSITY] = Value(FLOAT, (Input(len(self.inputs) - 1, 0, "f"),))
@@ -280,8 +278,6 @@ class Lowering:
 
     def arguments_of(self, name: str) -> list[Value]:
         """The arguments of the program that a trace is of."""
-        from gendsl.compiler.hir.templates import ArgumentsOf
-
         result = []
         for position, value in enumerate(self.entries[name][2]):
             if isinstance(value.type, (SubTrace, Known)):
@@ -311,8 +307,6 @@ class Lowering:
 
     def trace_given(self, name: str) -> Any:
         """The trace of a program, as auxiliary programs are given it."""
-        from gendsl.compiler.front.traces import TraceOf
-
         return self.given_traces.setdefault(name, TraceOf(name, "trace"))
 
     def distribution_at(
@@ -386,10 +380,6 @@ class Lowering:
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
-        from gendsl.compiler.front import cells
-        from gendsl.compiler.front.expressions import expression
-        from gendsl.compiler.front.statements import statements
-
         def returned(value: Value) -> None:
             if ("boxes", node) in self.facts.flags:
                 value = frame.boxed(value, self.facts.site(("box", node)))
@@ -586,7 +576,7 @@ class Lowering:
             plain = copy.deepcopy(node)
             plain.orelse = []
             plain.copy_of = node  # type: ignore[union-attr]
-            plain.body = [part for old in plain.body for part in _marked(old, name)]
+            plain.body = [part for old in plain.body for part in marked(old, name)]
             self.loops[id(node)] = plain, name
         return self.loops[id(node)]
 
@@ -597,7 +587,7 @@ class Lowering:
         if function not in self.sources:
             try:
                 if function.__name__ == "<lambda>":
-                    found = _lambda_source(function)
+                    found = lambda_source(function)
                 else:
                     source = find_source(function, "gen")
                     found = FunctionSource(source.node, source.filename)
@@ -608,7 +598,7 @@ class Lowering:
 
     def returns_closure(self, function: FunctionType) -> bool:
         """Whether a function may return a function that is defined in it."""
-        return _returns_closure(self.sources[function].node)
+        return returns_closure(self.sources[function].node)
 
     def defaults(self, frame: Frame, function: FunctionType) -> dict[str, Value]:
         """The defaults of the parameters of a function."""
@@ -626,8 +616,6 @@ class Lowering:
 
     def outside(self, frame: Frame, name: str) -> Value:
         """What a free or global name, or one of Python's own, means."""
-        import builtins
-
         function = frame.function
         around: Frame | None = frame
         while function is None and around is not None:
@@ -671,8 +659,6 @@ class Lowering:
         if isinstance(found, (list, np.ndarray)) or type(found) in (dict, set):
             return self.given(frame, found)
         if isinstance(found, Distribution) and not isinstance(found, type):
-            from gendsl.compiler.front.choices import constant_distribution
-
             return constant_distribution(self, frame, found)
         if isinstance(found, Support):
             names = (
@@ -728,12 +714,8 @@ class Lowering:
         if isinstance(raw, (property, functools.cached_property)) and hasattr(type(found), name):
             self.noted(type(found), name)
         if isinstance(raw, property):
-            from gendsl.compiler.front.calls import call_function
-
             return call_function(frame, raw.fget, [known(found)], {})  # type: ignore[arg-type]
         if isinstance(raw, functools.cached_property):
-            from gendsl.compiler.front.calls import call_function
-
             return call_function(frame, raw.func, [known(found)], {})  # type: ignore[arg-type]
         return self.constant(frame, self.noted(found, name), name)
 
@@ -754,8 +736,6 @@ class Lowering:
 
     def try_constant(self, frame: Frame, node: ast.expr) -> Known | None:
         """An expression that is a name, or attributes of one, as a known object."""
-        from gendsl.compiler.front.expressions import expression
-
         if isinstance(node, (ast.Name, ast.Attribute, ast.Constant, ast.Tuple)):
             value = expression(frame, node)
             if isinstance(value.type, Known):
@@ -763,90 +743,6 @@ class Lowering:
         return None
 
 
-def _marked(node: ast.stmt, name: str) -> list[ast.stmt]:
-    """A statement of a loop's body that sets a variable before each `break` of that loop."""
-    if isinstance(node, ast.Break):
-        mark = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(True))
-        return [ast.fix_missing_locations(ast.copy_location(mark, node)), node]
-    inner = ("orelse",) if isinstance(node, (ast.For, ast.While)) else ("body", "orelse", "finalbody")
-    for field_ in () if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else inner:
-        parts = getattr(node, field_, [])
-        if isinstance(parts, list) and parts:
-            setattr(node, field_, [part for old in parts for part in _marked(old, name)])
-    for case in getattr(node, "cases", ()):
-        case.body = [part for old in case.body for part in _marked(old, name)]
-    return [node]
-
-
-def origin_of(function: Any) -> str:
-    """What a function is called and where it stands, as comments of the text have it."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ""
-    name, file = function.__qualname__.rpartition("<locals>.")[2], code.co_filename.rpartition("/")[2]
-    return f"{name}, {file}:{code.co_firstlineno}"
-
-
 def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][skipped:]
     return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
-
-
-@functools.lru_cache(maxsize=4096)
-def _returns_closure(node: Any) -> bool:
-    """Whether a definition may return a function that is defined in it."""
-    nested = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node}
-    for part in ast.walk(node):
-        if isinstance(part, ast.Return) and part.value is not None:
-            for inner in ast.walk(part.value):
-                if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
-                    return True
-                if isinstance(inner, ast.Name) and inner.id in nested and not _is_called(part.value, inner):
-                    return True
-    return isinstance(node, ast.Lambda) and isinstance(node.body, ast.Lambda)
-
-
-def _is_argument(value: ast.expr, inner: ast.AST) -> bool:
-    """Whether an expression is an argument of a call in `value`, and not returned itself."""
-    return any(
-        isinstance(part, ast.Call)
-        and any(inner is a for arg in (*part.args, *part.keywords) for a in ast.walk(arg))
-        for part in ast.walk(value)
-    )
-
-
-def _is_called(value: ast.expr, inner: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) and part.func is inner for part in ast.walk(value)) or _is_argument(
-        value, inner
-    )
-
-
-def _lambda_source(function: FunctionType) -> FunctionSource:
-    """The syntax tree of a lambda: the only one of its line that has its code."""
-    import linecache
-
-    filename, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    text = "".join(linecache.getlines(filename, function.__globals__))
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
-    # an interactive shell compiles each statement by itself, without the imports before it
-    for imports in (module_imports(text), ()):
-        found = [one for one in nodes if one.lineno == line and _is_of(function.__code__, one, imports)]
-        if len(found) == 1:
-            return FunctionSource(found[0], filename)
-    raise OSError("a lambda that can't be told from others")
-
-
-def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> bool:
-    """Whether a lambda, in a module that imports some names, has the code that runs."""
-    names = [ast.arg(name) for name in running.co_freevars]
-    outer = ast.copy_location(ast.Lambda(ast.arguments([], names, None, [], [], None, []), node), node)
-    body: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
-    module = ast.fix_missing_locations(ast.Module([*body, ast.Expr(outer)], []))
-    flags = running.co_flags & FUTURE_FLAGS  # not those of this module
-    code: Any = compile(module, running.co_filename, "exec", flags=flags, dont_inherit=True)
-    for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
-        code = next(one for one in code.co_consts if isinstance(one, CodeType))
-    return all(getattr(code, part) == getattr(running, part) for part in _TELLING)
-
-
-_TELLING = ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars")

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import library_parts
+from gendsl.compiler.front import library_parts, numbers
+from gendsl.compiler.front.array_arguments import arguments, several
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, only
 from gendsl.compiler.hir import Const, Expr, Op
@@ -15,6 +16,7 @@ from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    as_kind,
     is_known,
     is_number,
     kind_of,
@@ -30,8 +32,6 @@ Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 def rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`round(x)`, `round(x, digits)`."""
-    from gendsl.compiler.front import numbers
-
     only(frame, named, "ndigits")
     value, *digits = [*args, *named.values()]
     if isinstance(value.type, Union):
@@ -73,8 +73,6 @@ def decimals(frame: Frame, leaf: Expr, count: int) -> Expr:
 
 def at_decimals(frame: Frame, value: Value, count: Value) -> Value:
     """`np.round(x, decimals)` of floats."""
-    from gendsl.compiler.front.array_calls import several
-
     if not is_known(count) or type(object_of(count)) is not int or not -15 <= object_of(count) <= 15:
         raise frame.not_closed("a number of decimals that is not a constant")
 
@@ -88,8 +86,6 @@ def at_decimals(frame: Frame, value: Value, count: Value) -> Value:
 
 def numpys_round(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.round(x, decimals)`."""
-    from gendsl.compiler.front.array_calls import arguments
-
     given = arguments(frame, ("a", "decimals"), args, named)
     return at_decimals(frame, given["a"], given.get("decimals", known(0)))
 
@@ -111,8 +107,6 @@ def is_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def are_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.isclose`."""
-    from gendsl.compiler.front.array_calls import arguments, several
-
     given = arguments(frame, ("a", "b", "rtol", "atol"), args, named)
     tolerances = [given.get("rtol", known(1e-5)), given.get("atol", known(1e-8))]
     if not all(map(is_number, tolerances)):
@@ -120,8 +114,6 @@ def are_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     relative, absolute = (frame.atom(number_leaf(one, "f")) for one in tolerances)
 
     def entry(frame: Frame, leaves: list[Expr]) -> Expr:
-        from gendsl.compiler.hir.values import as_kind
-
         x, y = (frame.atom(as_kind(leaf, "f")) for leaf in leaves)
         room = Op("add", (absolute, Op("mul", (relative, Op("abs", (y,), "f")), "f")), "f")
         distance = Op("abs", (Op("sub", (x, y), "f"),), "f")
@@ -147,9 +139,6 @@ def all_times(factor: float) -> Handler:
     """The same of NumPy's."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front.array_calls import several
-        from gendsl.compiler.hir.values import as_kind
-
         only(frame, named)
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:

@@ -8,9 +8,10 @@ from typing import Any
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import calls, families
+from gendsl.compiler.front import families
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import test_of
+from gendsl.compiler.front.objects import plain, widened
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, List, Never, Number, Tuple, Type, Union, describe, leaves
@@ -27,7 +28,7 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
 )
-from gendsl.distributions.base import ScalarFamily, is_built_in
+from gendsl.distributions.base import CHECK, ScalarFamily, is_built_in
 
 _KINDS = "bif"
 _WHOLE = Const(2.0**53, "f")
@@ -115,8 +116,8 @@ def _keeps(frame: Frame, support: Value, type_: Type) -> bool:
     value = Value(type_, tuple(hir.ZEROS[kind] for kind in leaves(type_)))
     point = frame.point()
     try:
-        kept = calls.call_method(inner, support, "canonical", [value])
-        inside = calls.call_method(inner, support, "contains", [value])
+        kept = frame.language.call_method(inner, support, "canonical", [value])
+        inside = frame.language.call_method(inner, support, "contains", [value])
     except NotClosed:
         frame.back(point)
         return False
@@ -127,21 +128,16 @@ def _keeps(frame: Frame, support: Value, type_: Type) -> bool:
 
 def support_of(frame: Frame, distribution: Value) -> Value:
     """The support of a distribution of the user's, from the text of its class."""
-    from gendsl.compiler.front.expressions import attribute
-
-    return attribute(frame, distribution, "support")
+    return frame.language.attribute(frame, distribution, "support")
 
 
 def number_leaves(type: Type) -> Type:
     """The type of a distribution with numbers in place of constants."""
-    from gendsl.compiler.front.calls import _widened, plain
-
-    return plain(_widened(type))
+    return plain(widened(type))
 
 
 def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:
     """The function of the text for the log density of a distribution, and the parameters to call it with."""
-
     program, facts = frame.program, frame.program.facts
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
@@ -228,17 +224,17 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     assert isinstance(owner.type, Tuple)
     cls = owner.type.cls
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
-        return calls.inline_function(frame, cls.at, [owner, value])
+        return frame.language.inline_function(frame, cls.at, [owner, value])
     by_number = issubclass(cls, ScalarFamily) and is_built_in(_owner_of(cls, "logpdf"))
     logpdf = _unwrapped(cls.at if by_number else cls.logpdf)
 
     def inside() -> Value:
-        return calls.call_function(frame, logpdf, [owner, value], {})
+        return frame.language.call_function(frame, logpdf, [owner, value], {})
 
     if getattr(cls, "checks_support", False) or cls.__module__.startswith("gendsl."):
         return inside()
     support = support_of(frame, owner)
-    test = test_of(calls.call_method(frame, support, "contains", [value]))
+    test = test_of(frame.language.call_method(frame, support, "contains", [value]))
     return frame.branch(test, inside, lambda: known(float("-inf")))
 
 
@@ -260,8 +256,6 @@ def of_base(frame: Frame, owner: Value, base: type, x: Value) -> Value:
 
 
 def _unwrapped(function: Any) -> FunctionType:
-    from gendsl.distributions.base import CHECK
-
     while getattr(function, CHECK, None) is not None:
         function = function.__wrapped__
     if not isinstance(function, FunctionType):

@@ -13,6 +13,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import negation
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Dict, Iterator, Set, describe
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, number, object_of
@@ -69,13 +70,11 @@ def add(frame: Frame, value: Value, item: Value) -> None:
 
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)`."""
-    from gendsl.compiler.front.loops import each
-
     if is_known(more) and isinstance(object_of(more), frozenset):
         for one in object_of(more):
             add(frame, value, known(one))
         return
-    each(frame, node, unordered(more), lambda one: add(frame, value, one))
+    frame.language.each(frame, node, unordered(more), lambda one: add(frame, value, one))
 
 
 def length(frame: Frame, value: Value) -> Expr:
@@ -90,9 +89,6 @@ def contains(frame: Frame, value: Value, item: Value) -> Expr:
 
 def _filtered(frame: Frame, value: Value, other: Value, inside: bool, what: str) -> Value:
     """The items that are in another set, too, or are not."""
-    from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.numbers import negation
-
     made = make(frame, frame.here, what)
 
     def keep(one: Value) -> None:
@@ -100,15 +96,12 @@ def _filtered(frame: Frame, value: Value, other: Value, inside: bool, what: str)
         test = contains(frame, other, one)
         frame.branch(test if inside else negation(test), lambda: add(frame, made, one), lambda: None)
 
-    each(frame, frame.here, unordered(value), keep)
+    frame.language.each(frame, frame.here, unordered(value), keep)
     return made
 
 
 def subset(frame: Frame, value: Value, other: Value) -> Expr:
     """Whether all items of a set are in another."""
-    from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.numbers import negation
-
     result = frame.set(hir.TRUE, "inside")
 
     def check(one: Value) -> None:
@@ -118,7 +111,7 @@ def subset(frame: Frame, value: Value, other: Value) -> Expr:
         with frame.into(inner):
             frame.emit(hir.Set([result], [hir.FALSE]))
 
-    each(frame, frame.here, unordered(value), check)
+    frame.language.each(frame, frame.here, unordered(value), check)
     return result
 
 

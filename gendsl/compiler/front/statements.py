@@ -14,18 +14,31 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, arrays, calls, choices, containers, instances, sets, tables
+from gendsl.compiler.front import (
+    array_places,
+    arrays,
+    calls,
+    choices,
+    containers,
+    instances,
+    lists,
+    objects,
+    sets,
+    tables,
+)
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
-from gendsl.compiler.front.expressions import condition, expression
-from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.loops import break_label, loop_over
+from gendsl.compiler.front.expressions import attribute, condition, expression
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
+from gendsl.compiler.front.numbers import BINARY, negation, test_of
+from gendsl.compiler.front.operators import binary, equal, identical
 from gendsl.compiler.front.unpacking import unpacked
-from gendsl.compiler.hir import Const
+from gendsl.compiler.hir import Const, both
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Dict, Known, List, Set, Tuple, Union
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
+from gendsl.compiler.hir.types import Array, Dict, List, Set, Tuple, Union
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, object_of
+from gendsl.lang.sites import is_choice
 
 
 def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
@@ -58,7 +71,7 @@ def _expression(frame: Frame, node: ast.Expr) -> None:
 
 
 def _assign(frame: Frame, node: ast.Assign) -> None:
-    if len(node.targets) == 1 and choices.is_choice(node.value):
+    if len(node.targets) == 1 and is_choice(node.value):
         assert isinstance(node.value, ast.UnaryOp)
         choices.assign_choice(frame, node.targets[0], node.value)
         return
@@ -73,7 +86,7 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
 def _annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is None:
         return
-    if choices.is_choice(node.value):
+    if is_choice(node.value):
         assert isinstance(node.value, ast.UnaryOp)
         choices.assign_choice(frame, node.target, node.value)
         return
@@ -98,7 +111,7 @@ def assign(frame: Frame, target: ast.expr, value: Value) -> None:
         case ast.Subscript(value=owner, slice=index):
             containers.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
         case ast.Attribute(value=owner, attr=name):
-            calls.assign_attribute(frame, expression(frame, owner), frame.private(name), value)
+            objects.assign_attribute(frame, expression(frame, owner), frame.private(name), value)
         case _:
             raise frame.not_closed(f"an assignment to {type(target).__name__}", target)
 
@@ -111,9 +124,9 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         if isinstance(old.type, Union):
             return frame.switch(old, changed)
         new = expression(frame, node.value)
-        if isinstance(old.type, List) and containers.sequence_of(frame, old) is list:
+        if isinstance(old.type, List) and lists.sequence_of(frame, old) is list:
             if isinstance(node.op, ast.Add):
-                containers.extend(frame, node, old, new)
+                lists.extend(frame, node, old, new)
                 return old
             if isinstance(node.op, ast.Mult):
                 containers.repeat(frame, node, old, new)
@@ -124,7 +137,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
             arrays.in_place(frame, old, node.op, new)
             return old
         if isinstance(old.type, Set):
-            sets.in_place(frame, node, _BINARY[type(node.op)][0], old, new)
+            sets.in_place(frame, node, BINARY[type(node.op)][0], old, new)
             return old
         if isinstance(old.type, Dict):
             if not isinstance(node.op, ast.BitOr) or not isinstance(new.type, Dict):
@@ -133,17 +146,15 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
             tables.update(frame, node, old, new)
             return old
         frame.here = node
-        found = instances.in_place(frame, _BINARY[type(node.op)][0], old, new)
+        found = instances.in_place(frame, BINARY[type(node.op)][0], old, new)
         return binary(frame, node.op, old, new) if found is None else found
 
     match node.target:
         case ast.Name(id=name):
             frame.bind(name, changed(expression(frame, ast.copy_location(ast.Name(name, ast.Load()), node))))
         case ast.Attribute(value=owner, attr=name):
-            from gendsl.compiler.front.expressions import attribute
-
             value, name = frame.atoms(expression(frame, owner)), frame.private(name)
-            calls.assign_attribute(frame, value, name, changed(attribute(frame, value, name)))
+            objects.assign_attribute(frame, value, name, changed(attribute(frame, value, name)))
         case ast.Subscript(value=owner, slice=index):
             value = frame.atoms(expression(frame, owner))
             if isinstance(value.type, Array):
@@ -268,10 +279,6 @@ def _match_from(frame: Frame, node: ast.Match, subject: Value, i: int) -> None:
 
 def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str, Value]) -> hir.Expr:
     """Whether a value fits a pattern, and the names that it gives values to."""
-    from gendsl.compiler.front.numbers import equal, identical
-    from gendsl.compiler.hir import both
-    from gendsl.compiler.hir.values import items_of
-
     match pattern:
         case ast.MatchValue(value=value):
             return equal(frame, subject, expression(frame, value))
@@ -316,15 +323,12 @@ def _matches_class(
     inner_patterns: list[ast.pattern],
     names: dict[str, Value],
 ) -> hir.Expr:
-    from gendsl.compiler.front.expressions import attribute
-    from gendsl.compiler.hir import both
-
     wanted = expression(frame, cls)
     subject = frame.opened(subject)
     if not is_known(wanted) or isinstance(subject.type, Union):
         raise frame.not_closed("a pattern of a class that is not known", cls)
     kind = object_of(wanted)
-    found = calls.is_instance(frame, subject.type, kind)
+    found = objects.is_instance(frame, subject.type, kind)
     if found is None:
         raise frame.not_closed("a pattern of a class of NumPy's", cls)
     if not found:
@@ -423,18 +427,6 @@ def _own_breaks(nodes: list[ast.stmt]) -> list[ast.AST]:
     return found
 
 
-def _break(frame: Frame, node: ast.Break) -> None:
-    loop = frame.loops[-1]
-    if loop.unrolled is not None:
-        assert loop.after is not None
-        loop.after.add(frame)
-        frame.emit(hir.Leave(break_label(loop)))
-    else:
-        frame.carry()
-        frame.emit(hir.Leave(loop.label))
-    frame.live = False
-
-
 def _continue(frame: Frame, node: ast.Continue) -> None:
     loop = frame.loops[-1]
     if loop.unrolled is not None:
@@ -452,7 +444,7 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
     """
     every, carried = _set_in(node, frame.node)
     attributes = [
-        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)
+        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], objects.Building)
     ]
     mine = [name for name in every if name in frame.locals]
     return (
@@ -621,12 +613,10 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
     ast.With: _with,
     ast.For: _for,
     ast.While: _while,
-    ast.Break: _break,
+    ast.Break: break_out,
     ast.Continue: _continue,
     ast.Return: _return,
     ast.FunctionDef: _function,
     ast.Import: _import,
     ast.ImportFrom: _import,
 }
-
-__all__ = ["Known", "assign", "is_known", "is_never", "statements", "tables"]

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_parts, library_stats
+from gendsl.compiler.front import array_calls, library_parts, library_stats
 from gendsl.compiler.front.arrays import as_array, library_call
+from gendsl.compiler.front.families import constant_distribution
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Array, Tuple
@@ -103,8 +104,6 @@ def multivariate_method(frame: Frame, owner: Value, name: str, args: list[Value]
 
 def _multivariate(frame: Frame, name: str, args: list[Value], named: dict[str, Value]) -> Value:
     """`multivariate_normal.logpdf(x, mean, cov)`."""
-    from gendsl.compiler.front import array_calls
-
     names = ("x", "mean", "cov")
     given = {**dict(zip(names, args, strict=False)), **named}
     if name not in ("logpdf", "pdf") or len(args) > 3 or set(given) != set(names):
@@ -170,9 +169,6 @@ def is_frozen(found: Any) -> bool:
 
 def as_family(frame: Frame, value: Value) -> Value:
     """What a choice is from: of a frozen distribution, the family of gendsl's that has its law."""
-    from gendsl.compiler.front import calls
-    from gendsl.compiler.front.choices import constant_distribution
-
     if is_known(value) and is_frozen(object_of(value)):
         own = find_distribution(object_of(value))
         return value if own is None else constant_distribution(frame.program, frame, own)
@@ -190,12 +186,12 @@ def as_family(frame: Frame, value: Value) -> Value:
     leaf = frame.atom(number_leaf(scale, "f"))
     frame.fail_unless(Op("gt", (leaf, Const(0.0, "f")), "b"), "a scale that is not positive")
     if family.name in LOCATED:
-        return calls.call(frame, known(LOCATED[family.name]), [*parameters, loc, scale], {})
+        return frame.language.call(frame, known(LOCATED[family.name]), [*parameters, loc, scale], {})
     if not is_known(loc) or object_of(loc) != 0:
         raise frame.not_closed(f"scipy.stats.{family.name} with loc")
     if family.name in SCALED:
-        return calls.call(frame, known(SCALED[family.name]), [*parameters, scale], {})
-    return calls.call(frame, known(INTEGER[family.name]), parameters, {})
+        return frame.language.call(frame, known(SCALED[family.name]), [*parameters, scale], {})
+    return frame.language.call(frame, known(INTEGER[family.name]), parameters, {})
 
 
 def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict[str, Value]) -> Value:
@@ -216,9 +212,8 @@ def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict
             return NOTHING
         assert isinstance(made.type, Array)
         given[one] = as_array(frame, made, "i", what=(one, "i")) if made.type.kind == "b" else made
-    from gendsl.compiler.front import array_calls, calls
 
-    found = calls.call_function(frame, text, [], given)
+    found = frame.language.call_function(frame, text, [], given)
     if log is None:
         return found
     return array_calls.call(frame, np.exp, [found], {}) or NOTHING

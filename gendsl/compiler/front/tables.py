@@ -15,6 +15,8 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.lists import writable
+from gendsl.compiler.front.numbers import negation
 from gendsl.compiler.front.table_functions import (
     FIRST,
     NO_KEY,
@@ -29,6 +31,7 @@ from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
     NEVER,
+    Closure,
     Dict,
     Iterator,
     Joined,
@@ -159,23 +162,18 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
 
 def _missing(frame: Frame, value: Value, key: Value) -> Value:
     """What `value[key]` is where there is no such key."""
-    from gendsl.compiler.front import calls, counters
-
     assert isinstance(value.type, Dict)
     if value.type.missing is Counter:
         return known(0)
     missing = value.type.missing
-    factory = missing.at_hand(frame) if isinstance(missing, counters.Factory) else known(missing)
-    new = frame.atoms(calls.call(frame, factory, [], {}))
+    factory = missing.at_hand(frame) if isinstance(missing, Factory) else known(missing)
+    new = frame.atoms(frame.language.call(frame, factory, [], {}))
     store(frame, value, key, new)
     return new
 
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two dicts have the same keys with equal values, in whatever order."""
-    from gendsl.compiler.front.loops import each
-    from gendsl.compiler.front.numbers import equal_parts, negation
-
     assert isinstance(a.type, Dict) and isinstance(b.type, Dict)
     if Counter in (a.type.missing, b.type.missing):
         raise frame.not_closed("== of a Counter")
@@ -186,13 +184,13 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         at = frame.atom(find(frame, b, key), "at")
 
         def theirs() -> Value:
-            return number(equal_parts(frame, mine, at_position(frame, b, at)[1]))
+            return number(frame.language.equal_parts(frame, mine, at_position(frame, b, at)[1]))
 
         there = frame.branch(Op("ge", (at, FIRST), "b"), theirs, lambda: number(hir.FALSE))
         inner: hir.Body = [hir.Set([same], [hir.FALSE])]
         frame.emit(hir.If(negation(there.leaf), inner, []))
 
-    each(frame, frame.here, Value(Iterator("items", (a.type,)), a.leaves), check)
+    frame.language.each(frame, frame.here, Value(Iterator("items", (a.type,)), a.leaves), check)
     return same
 
 
@@ -212,8 +210,6 @@ def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
 
 def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     """`value[key] = new`."""
-    from gendsl.compiler.front.containers import writable
-
     assert isinstance(value.type, Dict)
     site, facts = value.type.site, frame.program.facts
     if is_never(key) or is_never(new):
@@ -232,8 +228,6 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
 
 def remove(frame: Frame, value: Value, key: Value) -> Value:
     """`del value[key]`, or `value.pop(key)`; fails where there is no such key."""
-    from gendsl.compiler.front.containers import writable
-
     assert isinstance(value.type, Dict)
     writable(frame, value)
     at = frame.atom(find(frame, value, key), "at")
@@ -259,8 +253,6 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
 
 def clear(frame: Frame, value: Value) -> None:
     """`value.clear()`."""
-    from gendsl.compiler.front.containers import writable
-
     assert isinstance(value.type, Dict)
     writable(frame, value)
     layout = entry_layout(frame, value.type.site)
@@ -284,7 +276,6 @@ def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
 
 def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     """A method of a dict."""
-
     assert isinstance(value.type, Dict)
     match name, args:
         case "get", [key, *rest]:
@@ -318,14 +309,10 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             update(frame, frame.here, value, more)
             return NONE
         case "most_common", [] | [_] if value.type.missing is Counter:
-            from gendsl.compiler.front import counters
-
-            return counters.most_common(frame, value, args)
+            return frame.language.most_common(frame, value, args)
         case "total", [] if value.type.missing is Counter:
-            from gendsl.compiler.front import calls
-
             kept = Value(Iterator("values", (value.type,)), value.leaves)
-            return calls.call(frame, known(sum), [kept], {})
+            return frame.language.call(frame, known(sum), [kept], {})
         case "clear", []:
             clear(frame, value)
             return NONE
@@ -357,12 +344,28 @@ def united(frame: Frame, a: Value, b: Value) -> Value:
 
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)` of two dicts."""
-    from gendsl.compiler.front.loops import each
-    from gendsl.compiler.hir.types import Iterator
-    from gendsl.compiler.hir.values import items_of
-
     def add(pair: Value) -> None:
         key, kept = items_of(pair)
         store(frame, value, key, kept)
 
-    each(frame, node, Value(Iterator("items", (more.type,)), more.leaves), add)
+    frame.language.each(frame, node, Value(Iterator("items", (more.type,)), more.leaves), add)
+
+
+class Factory:
+    """What a `defaultdict` calls that is a nested function, which looks up what it uses when it is called.
+
+    It may be called where that is sure to be what it was, and what it will be: in the text of the function
+    that made it, of variables with one value.
+    """
+
+    def __init__(self) -> None:
+        self.value = NOTHING
+        self.refused = ""
+
+    def at_hand(self, frame: Frame) -> Value:
+        """The nested function, where it is called."""
+        assert isinstance(self.value.type, Closure)
+        made_in: Frame = self.value.type.frame
+        if self.refused and made_in.text is not frame.text:
+            raise frame.not_closed(self.refused)
+        return self.value

@@ -48,15 +48,13 @@ _BRACES = re.compile(r"\{(?::([^{}]*))?\}")
 
 def interpolated(frame: Frame, node: ast.JoinedStr) -> Value:
     """`f"..."`."""
-    from gendsl.compiler.front.expressions import expression
-
     parts: list[Value] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
             parts.append(known(str(part.value)))
             continue
         assert isinstance(part, ast.FormattedValue)
-        value = expression(frame, part.value)
+        value = frame.language.expression(frame, part.value)
         if is_never(value):
             return NOTHING
         spec = part.format_spec

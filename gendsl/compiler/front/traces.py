@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import paths, texts
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.paths import path
 from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.hir.joined import may_be_one
 from gendsl.compiler.hir.key_paths import apart, has_path, shown
+from gendsl.compiler.hir.templates import NO_VALUE
 from gendsl.compiler.hir.types import (
     Below,
     Joined,
@@ -59,8 +61,6 @@ def trace_of(value: Value) -> TraceOf:
 
 def deeper(frame: Frame, value: Value, address: Value) -> Value:
     """`trace[address]` as a deeper address."""
-    from gendsl.compiler.front.choices import path
-
     assert isinstance(value.type, SubTrace)
     parts, indices = path(frame, address, of_trace=True)
     prefix = (*value.type.prefix, *parts)
@@ -82,8 +82,6 @@ def _entered(frame: Frame, value: Value) -> Value:
     """An address that starts with the node of the innermost call, of a program that calls itself, that it is
     below.
     """
-    from gendsl.compiler.hir.templates import NO_VALUE
-
     trace = trace_of(value)
     while True:
         walked = _walked(frame, value)
@@ -266,8 +264,6 @@ def all_at(frame: Frame, value: Value) -> Iterator[Found]:
     """The templates of the choices, and of the calls of programs that call themselves, at and below an
     address.
     """
-    from gendsl.compiler.hir.templates import NO_VALUE
-
     context, node, parts, indices = _split(value)
     for template in frame.program.templates_of(trace_of(value).name):
         if template.context is not context or template.type == NO_VALUE:  # that only notes a call
@@ -338,9 +334,7 @@ def _ask(frame: Frame, trace: TraceOf) -> None:
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     """`trace[address]`."""
-    from gendsl.compiler.front.expressions import expression
-
-    address = frame.atoms(expression(frame, node))
+    address = frame.atoms(frame.language.expression(frame, node))
     if is_never(address):
         return NOTHING
     at = deeper(frame, value, address)
@@ -374,8 +368,6 @@ def choice(frame: Frame, at: Value) -> Value:
 
 def _returned(frame: Frame, at: Value) -> Value | None:
     """What the call at an address returned; None where there is none."""
-    from gendsl.compiler.hir.templates import NO_VALUE
-
     context, node, parts, indices = _split(at)
     if context is not None and not parts:
         return frame.program.returned_at(frame, trace_of(at).name, context, node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.iteration import Sequence, sequence
+from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
@@ -14,8 +15,6 @@ from gendsl.compiler.hir.values import NOTHING, Value, is_number, items_of, know
 
 def _unpacked_around(frame: Frame, given: Sequence, n: Expr, count: int, starred: int) -> list[Value]:
     """`a, *rest, b = values` of a list or an array: the rest is a new list."""
-    from gendsl.compiler.front.containers import append, list_of
-
     after = count - starred - 1
     frame.fail_if(Op("lt", (n, Const(count - 1, "i")), "b"), "a wrong number of values to unpack")
     before = [frame.atoms(given.at(Const(i, "i"))) for i in range(starred)]
@@ -51,8 +50,6 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
                 frame.fail("a wrong number of values to unpack")
                 return [NOTHING] * count
             return items
-        from gendsl.compiler.front.containers import list_of
-
         after = count - starred - 1
         middle = list_of(frame, frame.here, items[starred : len(items) - after], "starred")
         return [*items[:starred], middle, *items[len(items) - after :]]

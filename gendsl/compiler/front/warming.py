@@ -17,6 +17,7 @@ from gendsl.compiler.hir.values import NONE, NOTHING, Value, number, number_leaf
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
+
 _MODULE = "gendsl.inference.warmup_rules"
 FLOAT = Number("f")
 MOMENTS = ("f", "f", "f", "f")
