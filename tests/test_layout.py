@@ -131,7 +131,8 @@ def test_modules_of_a_package_of_the_compiler_import_one_way(package):
 def test_a_circle_of_imports_is_found_in_functions_too(tmp_path):
     for name, text in {
         "first": "from planted.second import f\nfrom planted import third\n",
-        "second": "if TYPE_CHECKING:\n    from planted.first import A\n\ndef f():\n    from planted import first\n",
+        "second": "if TYPE_CHECKING:\n    from planted.first import A\n\ndef g():\n"
+                  "    from planted import first\n",
         "third": "if TYPE_CHECKING:\n    from planted.first import A\n",
     }.items():
         (tmp_path / f"{name}.py").write_text(text)

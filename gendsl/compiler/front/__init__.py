@@ -16,7 +16,8 @@ can't type raises `NotClosed` with the line.
 - containers: `lists`, `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings:
   `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_arguments`,
-  `array_calls`, `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster: `linear`
+  `array_calls`, `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster:
+  `linear`
 - functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
   `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`,
   `library_slopes`; with NumPy's bits: `library_exact`, `exact`
