@@ -5,8 +5,10 @@ from math import inf
 
 import pytest
 
+from gendsl import gen, normal, uniform_discrete
 from gendsl.compiler.hir import Const, For, Op, Set, Var
 from gendsl.compiler.passes.first_iterations import Iterations
+from tests.compiler.closed_outcomes import outcome
 
 AT, N, OLD, FLAG = Var("t", "i"), Var("n", "i"), Var("old", "i"), Var("flag", "b")
 FLAGS = {FLAG: Const(True, "b")}
@@ -93,3 +95,28 @@ def test_where_an_order_is_decided(name, decided):
     loop = For(AT, Const(START, "i"), N, Const(1, "i"), [], 1)
     known = Iterations(loop, [], (0, 2), {}, set())
     assert [known.decided(Op(name, (AT, Const(k, "i")), "b")) for k in (5, 3, 2, 1)] == decided
+
+
+def test_the_start_of_a_loop_is_what_it_was_before_the_loop():
+    end = Op("select", (Op("lt", (OLD, Const(0, "i")), "b"), Op("add", (OLD, N), "i"), OLD), "i")
+    of_its_own = Op("select", (Op("lt", (AT, Const(0, "i")), "b"), Op("neg", (AT,), "i"), AT), "i")
+    made = Var("made", "i")
+    body = [Set([made], [Op("sub", (AT, Const(5, "i")), "i")])]
+    for start in (end, of_its_own, made):
+        loop = For(AT, start, N, Const(1, "i"), body, 1)
+        known = Iterations(loop, body, (0, 0), FLAGS, set())
+        assert known.decided(Op("lt", (AT, N), "b")) is None
+        assert known.decided(Op("lt", (made, AT), "b"))
+
+
+@gen
+def from_a_remainder(n):
+    k = ~uniform_discrete(0, 3)
+    items = [2.0] * (1 + k % n)
+    ("y", 0) @ ~normal(sum(items[k % n :]), 1)
+    ("y", 1) @ ~normal(sum(items[-k:]) + max(items[k // 2 - 1 :]), 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loop_over_what_is_left_of_a_list_from_an_item_counted_from_either_end(seed):
+    assert outcome(from_a_remainder, (3,), rng=seed) == "equal"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, For, Op, Set, Var
@@ -148,10 +149,16 @@ class Iterations:
                 return _added(({}, 0), one, times)
         return None
 
+    @cached_property
+    def _start(self) -> Sum | None:
+        """The first value of the loop's variable as a sum, if all of it is as it was before the loop."""
+        made = {self.loop.var, *self.sets, *self.flags}
+        return None if made.intersection(hir.parts(self.loop.start)) else self.sum_of(self.loop.start)
+
     def _range(self, difference: Sum) -> tuple[float, float] | None:
         """Between which numbers a sum is, if that is known."""
         times = difference[0].get(self.loop.var, 0)
-        start = self.sum_of(self.loop.start)
+        start = self._start if times else ({}, 0)
         if start is None:
             return None
         rest = _added(difference, ({self.loop.var: 1}, 0), -times)
