@@ -374,3 +374,60 @@ def test_what_a_transform_reads_is_noted_in_each_step(monkeypatch):
     kernel = involutive(None, inverted)
     made = same_chains(kernel, trace, monkeypatch, draws=100, record=["level"])
     assert not made.fallbacks
+
+
+class Group:
+    def __init__(self, prior):
+        self.prior, self.members = prior, []
+
+    def add(self, x):
+        self.members.append(x)
+        return self
+
+    def total(self):
+        return self.prior + sum(self.members)
+
+
+def extended(items, x):
+    items.append(x)
+
+
+@gen
+def grouped(n):
+    x = ~normal(0, 1)
+    groups = [Group(0.5), Group(2.0)]
+    groups[n % 2].add(x)
+    y = ~normal(sum(group.total() for group in groups), 1)
+
+
+@gen
+def rows_extended(n):
+    x = ~normal(0, 1)
+    rows = [[1.0], [2.0, 3.0]]
+    row = rows[0] if n == 1 else rows[-1]
+    extended(row, x)
+    y = ~normal(sum(map(sum, rows)), 1)
+
+
+@gen
+def rows_of_data(rows):
+    x = ~normal(0, 1)
+    found = []
+    for row in rows:
+        extended(found, row[0] * x)
+    y = ~normal(sum(found), 1)
+
+
+@pytest.mark.parametrize(
+    ("program", "args"),
+    [
+        (grouped, (1,)),
+        (grouped, (2,)),
+        (rows_extended, (1,)),
+        (rows_extended, (2,)),
+        (rows_of_data, ([[1.0], [2.0]],)),
+    ],
+)
+def test_items_of_a_list_that_a_function_changes_are_made_in_each_step(monkeypatch, program, args):
+    trace = program.generate(args, {"y": 1.0}, init={"x": 0.3}, rng=1).trace
+    same_chains(mh(select("x")), trace, monkeypatch, draws=200, record=["x"])

@@ -142,6 +142,15 @@ def made_by(body: Iterable[Statement]) -> set[Var]:
     return made - other
 
 
+def changes_items(functions: Iterable[Function]) -> bool:
+    """Whether some functions may change a list that is an item of another: one that they have not made."""
+    for function in functions:
+        made = made_by(hir.walk(function.body)) - set(function.parameters)
+        if any(isinstance(one, CHANGES) and one.list not in made for one in hir.walk(function.body)):
+            return True
+    return False
+
+
 def left_by(statements: Iterable[Statement]) -> tuple[set[int], bool]:
     """The labels of what around statements they leave, or go on with; whether they return."""
     inside: set[int] = set()
@@ -203,6 +212,7 @@ class Run:
         templates: the identities of the templates whose choices no step writes.
         changing: the numbers of the inputs that steps change all the same.
         changed: the identities of the templates of which only observations stay as they are.
+        changes_items: whether lists may be changed that are items of others.
         tables: whether what is done once in each iteration of a loop is looked for, or in all of them.
     """
 
@@ -210,6 +220,7 @@ class Run:
     templates: frozenset[int]
     changing: frozenset[int]
     changed: frozenset[int]
+    changes_items: bool
     tables: bool
 
     def is_same(self, expr: Expr) -> bool:

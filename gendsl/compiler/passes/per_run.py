@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Call, Function, Primitive, Read, Return, Var, Visit
 from gendsl.compiler.hir.templates import MODEL
-from gendsl.compiler.hir.text_effects import NONE, Run, templates_changed
+from gendsl.compiler.hir.text_effects import NONE, Run, changes_items, templates_changed
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.staging import Stages, taken_apart
 
@@ -46,7 +46,13 @@ def take_out(
     functions = list({id(one): one for root in roots for one in hir.functions(root)}.values())
     unwritten, changed = _templates(functions)
     own = {id(one) for one in functions if _begins(one)} | set(map(id, every))
-    known = own, frozenset({*unwritten, *observed}), frozenset(changing), frozenset(changed)
+    known = (
+        own,
+        frozenset({*unwritten, *observed}),
+        frozenset(changing),
+        frozenset(changed),
+        changes_items(functions),
+    )
     made = list(steps)
     before: list[Function | None] = [None] * len(steps)
     for tables in (False, True):  # what is the same in all iterations needs no table

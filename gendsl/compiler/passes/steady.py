@@ -138,6 +138,27 @@ class Steady:
             return "r" in statement.layout
         return isinstance(statement, (Visit, Given))
 
+    def _stays(self, statement: Statement) -> bool:
+        """Whether a list that is looked up, each time, too, is one that nothing changes.
+
+        That is a choice, or an item of a list from outside; of another, only where no such items are changed.
+        """
+        run = self.effects.run
+        if run is None or not self.is_looked_up(statement):
+            return False
+        return not isinstance(statement, Load) or not run.changes_items or self._is_outside(statement.list)
+
+    def _is_outside(self, ref: Expr, within: frozenset[Expr] = frozenset()) -> bool:
+        """Whether a list is from outside, or a choice, or an item of such a list."""
+        if not isinstance(ref, Var) or ref in within:
+            return isinstance(ref, (Var, Input))
+        setters = [one for _, one in self.uses[ref].setters] if ref in self.uses else []
+        return bool(setters) and all(
+            isinstance(one, (Visit, Read))
+            or (isinstance(one, Load) and self._is_outside(one.list, within | {ref}))
+            for one in setters
+        )
+
     def goes_on(self, statement: Statement) -> bool:
         """Whether it is sure that what follows a statement is come to, as the statement is."""
         return self.always or not may_leave(statement)
@@ -171,7 +192,7 @@ class Steady:
                 if var not in self.known and not self._is_own(var, moved):
                     return False
             for var in hir.targets(one):
-                if not self._is_own(var, moved, is_looked_up=self.is_looked_up(statement)):
+                if not self._is_own(var, moved, stays=self._stays(statement)):
                     return False
             if changed is not None and not self._is_own(changed, moved):
                 return False
@@ -181,10 +202,10 @@ class Steady:
         """Whether what an expression takes from outside is the same each time."""
         return self.effects.run is None or self.effects.run.is_same(expr)
 
-    def _is_own(self, var: Var, moved: set[int], *, is_looked_up: bool = False) -> bool:
+    def _is_own(self, var: Var, moved: set[int], *, stays: bool = False) -> bool:
         """Whether a variable is all the same where some statements are done once.
 
-        What is looked up is looked up each time, too.
+        What is looked up each time, too, may be done anything with if it stays as it is.
         """
         use = self.uses.get(var)
         if var in self.others or use is None or not use.set_at:
@@ -199,7 +220,7 @@ class Steady:
             if id(one) in moved:
                 if changes and at < last and not self._only_reads(one, var):
                     return False
-            elif at <= last or (var.kind == "r" and not is_looked_up and not self.may_read(one, var)):
+            elif at <= last or (var.kind == "r" and not stays and not self.may_read(one, var)):
                 return False
         return True
 
