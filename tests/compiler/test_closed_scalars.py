@@ -329,3 +329,59 @@ def class_of_a_product(a):
 
 def test_a_product_of_vectors_is_a_number_of_numpys():
     assert outcome(class_of_a_product, (np.ones(3),)) == "equal"
+
+
+OF_NUMBERS = {
+    "abs": abs, "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round,
+    "isnan": math.isnan, "isfinite": math.isfinite, "radians": math.radians, "exp": math.exp,
+    "np_exp": np.exp, "np_abs": np.abs, "np_floor": np.floor, "np_sign": np.sign, "int": int, "float": float,
+    "divmod": lambda u: divmod(u, 2)[1], "hypot": lambda u: math.hypot(1.0, u),
+    "np_maximum": lambda u: np.maximum(2.0, u), "comb": lambda u: math.comb(5, round(u)),
+    "isclose": lambda u: math.isclose(u, 1.5),
+}  # fmt: skip
+OTHERS = {"None": None, "a string": "ab", "a list": [1.0, 2.0]}
+"""Values of which most of these functions raise TypeError."""
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_functions_of_what_may_be_no_number(name, other):
+    """Where it is one they are called; a list is one to some of NumPy's only."""
+    function, args = OF_NUMBERS[name], ([OTHERS[other]],)
+
+    @gen
+    def called(values):
+        k = ~bernoulli(0.5)
+        z = ~normal(2.5, 0.1)
+        u = z if k else values[0]
+        y = ~normal(1.0 * np.sum(function(u)), 1)
+
+    assert assessed(called, args, {"k": True, "z": 2.5, "y": 0.5}) == "equal"
+    assessed(called, args, {"k": False, "z": 2.5, "y": 0.5})
+
+
+@pytest.mark.parametrize("value", [1.5, "aba"])
+def test_methods_of_what_may_have_none(value):
+    @gen
+    def called():
+        k = ~bernoulli(0.5)
+        u = value if k else [1.0, 2.0]
+        y = ~normal(len(u.split("b")), 1)
+
+    assert [assessed(called, (), {"k": k, "y": 0.5}) for k in (True, False)] == (
+        ["equal", "failed"] if value == "aba" else ["failed", "failed"]
+    )
+
+
+def assessed(model, args, values):
+    """Whether texts give the log density of some choices, or fail where the reference raises."""
+    choices = choicemap(values)
+    try:
+        expected, _ = model.reference.assess(args, choices)
+    except (TypeError, ValueError, AttributeError):
+        raises_everywhere(model, args, dict(choices.items()))
+        return "failed"
+    closed = ClosedDensity(model, args)
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        assert way(args, dict(choices.items())) == pytest.approx(expected, rel=1e-12)
+    return "equal"

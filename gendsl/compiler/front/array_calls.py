@@ -48,7 +48,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import ELEMENTWISE, call_elementwise
+from gendsl.compiler.front.numbers import ELEMENTWISE, call_elementwise, no_number, of_one_type
 from gendsl.compiler.front.operators import truth
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
@@ -58,7 +58,6 @@ from gendsl.compiler.hir.types import (
     List,
     Number,
     Tuple,
-    Union,
 )
 from gendsl.compiler.hir.values import (
     NONE,
@@ -228,8 +227,6 @@ def _function(name: str) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if named:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
-        if any(isinstance(value.type, Union) for value in args):
-            raise frame.not_closed("a NumPy function of a value of several types")
         if all(map(is_number, args)):
             return call_elementwise(frame, name, args)
 
@@ -754,9 +751,11 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     out = named.get("out", NONE)
     if "out" in named:
         named = {name: value for name, value in named.items() if name != "out"}
-    found = _called(frame, function, args, named)
-    if found is None or out.type == NONE.type:
-        return None if found is None else _numpys(found)
+    if not _is_read(function):
+        return None
+    found = of_one_type(frame, args, lambda given: _numpys(_called(frame, function, given, named)))
+    if out.type == NONE.type:
+        return found
     return into(frame, items_of(out)[0] if isinstance(out.type, Tuple) else out, found)
 
 
@@ -770,7 +769,19 @@ def _numpys(value: Value) -> Value:
     return value
 
 
-def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
+def _is_read(function: Any) -> bool:
+    """Whether a function has a meaning here."""
+    return _handler(function) is not None or function in _REDUCED or function in _TEXTS
+
+
+def _handler(function: Any) -> Callable[..., Value] | None:
+    handler = _FUNCTIONS.get(function)
+    if handler is None and "scipy.linalg" in sys.modules:
+        handler = texts_of_scipy_linalg().get(function)
+    return handler
+
+
+def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
     if function in _REDUCED:
         return _reduce(frame, function, args, named)
     if function in _TEXTS:
@@ -784,13 +795,16 @@ def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
         if any(getattr(one.type, "rank", 1) > 2 for one in arrays):
             raise frame.not_closed(f"{function.__name__} of an array of more than two axes")
         return library_call(frame, text, arrays)
-    handler = _FUNCTIONS.get(function)
-    if handler is None and "scipy.linalg" in sys.modules:
-        handler = texts_of_scipy_linalg().get(function)
-    if handler is None:
-        return None
+    handler = _handler(function)
+    assert handler is not None
     if any(map(is_never, args)):
         return NOTHING
+    if isinstance(function, np.ufunc) and any(is_known(one) and no_number(one) for one in args):
+        try:
+            function(*(object_of(one) if is_known(one) else 1.0 for one in args))
+        except TypeError as error:  # of None, or a string
+            frame.fail(str(error))
+            return NOTHING
     if isinstance(function, np.ufunc) and len(args) != function.nin:
         raise frame.not_closed(f"{function.__name__} of {len(args)} arguments: what is behind its own is out")
     return handler(frame, args, named)

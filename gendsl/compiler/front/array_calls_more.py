@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import (
@@ -40,8 +40,6 @@ from gendsl.compiler.hir.values import (
     number,
     object_of,
 )
-
-Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 
 def _vector(frame: Frame, value: Value, what: str, kind: str | None = None) -> Value:

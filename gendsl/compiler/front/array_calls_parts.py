@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from gendsl.compiler.front.array_arguments import arguments, count
 from gendsl.compiler.front.array_axes import axis_of, reduced
 from gendsl.compiler.front.arrays import as_array, flat, library_call, shape_of, strides_of, view
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import (
@@ -26,8 +26,6 @@ from gendsl.compiler.hir.values import (
     make_tuple,
     object_of,
 )
-
-Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 
 def _given(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import string
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never, only
+from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array, List, Tuple
 from gendsl.compiler.hir.values import (
@@ -54,7 +54,6 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
-Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 _ONE = Const(1, "i")
 
 

@@ -43,7 +43,7 @@ from gendsl.compiler.front.iteration import sequence
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.lists import as_tuple, extend, list_of
 from gendsl.compiler.front.loops import each, loop_over
-from gendsl.compiler.front.numbers import is_plain_tuple
+from gendsl.compiler.front.numbers import Handler, is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
 from gendsl.compiler.front.scalar_calls import SCALARS
 from gendsl.compiler.hir import Const, Op
@@ -79,7 +79,6 @@ from gendsl.compiler.hir.values import (
 
 _ANY_NUMBER = object()
 """The type of a number that may be Python's or NumPy's."""
-Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 
 def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
@@ -111,12 +110,8 @@ def _len(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     (value,) = args
-    if is_known(value):
-        return known(abs(object_of(value)))
     if isinstance(value.type, Array):
         return arrays.elementwise(frame, value, lambda leaf: Op("abs", (leaf,), leaf.kind))
-    if isinstance(value.type, Union):
-        return frame.switch(value, lambda one: _abs(frame, [one], {}))
     kind = kind_of(value)
     if kind == "b" and numpys(value):
         raise frame.not_closed("abs() of a truth value that may be NumPy's")
@@ -291,12 +286,9 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = args[0]
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _int(frame, [one], {}))
-    if is_known(value) and (is_number(value) or isinstance(object_of(value), str)):
-        try:
-            return known(int(object_of(value)))
-        except (ValueError, OverflowError):
-            frame.fail("int() of this number")
-            return NOTHING
+    result = numbers.folded(frame, int, value)
+    if result is not None:
+        return result
     if isinstance(value.type, Array) and value.type.rank == 0:
         value = _item(frame, value)
     if not is_number(value):
@@ -315,12 +307,9 @@ def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     (value,) = args
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _float(frame, [one], {}))
-    if is_known(value):
-        try:
-            return known(float(object_of(value)))
-        except (TypeError, ValueError, OverflowError):
-            frame.fail("float() of this value")
-            return NOTHING
+    result = numbers.folded(frame, float, value)
+    if result is not None:
+        return result
     if isinstance(value.type, Array):
         value = _item(frame, value)
     return number(number_leaf(value, "f"))
@@ -342,12 +331,6 @@ def _rounded(how: str) -> Handler:
         only(frame, named)
         if len(args) != 1 or not is_number(args[0]):
             raise frame.not_closed(f"{how} with these arguments")
-        if is_known(args[0]):
-            functions: dict[str, Callable[[Any], Any]] = {
-                "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round,
-            }  # fmt: skip
-            function = functions[how]
-            return known(function(object_of(args[0])))
         return numbers.to_integer(frame, number_leaf(args[0]), how)
 
     return handle
@@ -376,8 +359,9 @@ def _iterator(name: str) -> Handler:
                 return Value(Iterator("zip_strict", parts.type.items), parts.leaves)
         else:
             only(frame, named)
-        if name == "range" and all(map(is_known, args)):
-            return known(range(*(object_of(arg) for arg in args)))
+        result = numbers.folded(frame, range, *args) if name == "range" else None
+        if result is not None:
+            return result
         parts = make_tuple(args)
         assert isinstance(parts.type, Tuple)
         return Value(Iterator(name, parts.type.items), parts.leaves)
@@ -394,11 +378,14 @@ def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if args and (is_plain_tuple(args[0].type) or isinstance(args[0].type, Known)):
-        return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
+    only(frame, named)
     if not args:
         return known(())
-    only(frame, named)
+    if is_plain_tuple(args[0].type) and not is_known(args[0]):
+        return make_tuple(items_of(args[0]))
+    result = numbers.folded(frame, tuple, args[0])
+    if result is not None:
+        return result
     (given,) = args
     made = given if isinstance(given.type, List) else _list(frame, args, named)
     items = items_made(frame, made)
@@ -688,26 +675,30 @@ def _nothing(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return NONE
 
 
+_OF_NUMBERS: dict[Any, Handler] = {
+    abs: _abs, divmod: _divmod, math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
+    math.trunc: _rounded("trunc"), math.isnan: _test("isnan"), math.isinf: _test("isinf"),
+    math.isfinite: _test("isfinite"), math.comb: _integers("comb"), math.factorial: _integers("factorial"),
+    **SCALARS,
+}  # fmt: skip
 _HANDLERS: dict[Any, Handler] = {
-    len: _len, abs: _abs, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
+    len: _len, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
     collections.defaultdict: _defaultdict, collections.Counter: _counter,
-    bool: _bool, math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
-    math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
+    bool: _bool, range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"),
     itertools.pairwise: _iterator("pairwise"), filter: _iterator("filter"), list: _list, tuple: _tuple,
     set: _set(False), frozenset: _set(True), dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted,
     any: _any_all(True), all: _any_all(False),
     isinstance: _isinstance, type: _type,
-    divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
-    math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
-    math.factorial: _integers("factorial"), getattr: _getattr, hasattr: _hasattr,
+    pow: _pow, str: _str, math.fsum: _fsum, math.prod: _product, getattr: _getattr, hasattr: _hasattr,
     bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
     bisect.insort_left: _insort("left"), bisect.insort_right: _insort("right"),
     bisect.insort: _insort("right"),
     dataclasses.replace: _replace,
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
-    **OPERATORS, **ITERATORS, **SCALARS,
+    **{function: numbers.of_numbers_only(function, lower) for function, lower in _OF_NUMBERS.items()},
+    **OPERATORS, **ITERATORS,
 }  # fmt: skip
 
 EAGER = frozenset([

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ from gendsl.compiler.hir.types import (
     SubTrace,
     Text,
     Tuple,
+    Type,
     Union,
     describe,
 )
@@ -112,6 +114,9 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return traces.attribute(frame, value, name)
         case Number(kind="i", mixed=False) if name == "bit_count":
             return Value(Method(value.type, name), value.leaves)
+        case _ if not _may_have(value.type, name):
+            frame.fail(f"{describe(value.type)} has no attribute {name}")
+            return NOTHING
         case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
@@ -133,6 +138,24 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
     if building is not None:
         return building
     raise frame.not_closed(f"the attribute {name} of {describe(value.type)}")
+
+
+def _may_have(type_: Type, name: str) -> bool:
+    """Whether a value of a type may have an attribute: containers and strings have those of their classes."""
+    match type_:
+        case List():
+            classes: tuple[type, ...] = list, tuple
+        case Dict():
+            classes = dict, Counter, defaultdict
+        case Set():
+            classes = set, frozenset
+        case Text():
+            classes = (str,)
+        case Known(value=str()):
+            classes = (str,)
+        case _:
+            return True
+    return any(hasattr(one, name) for one in classes)
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:

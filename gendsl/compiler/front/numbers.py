@@ -45,6 +45,7 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
+Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
     ast.Sub: ("sub", operator.sub),
@@ -235,25 +236,42 @@ def is_nan(expr: Expr) -> Expr:
 # --- functions of numbers --------------------------------------------------------------------------
 
 
+def of_one_type(frame: Frame, args: list[Value], lower: Callable[[list[Value]], Value]) -> Value:
+    """What is made of values, each of one type: of values of several types, for each of these."""
+    first = next((i for i, value in enumerate(args) if isinstance(value.type, Union)), None)
+    if first is None:
+        return lower(args)
+    before, after = args[:first], args[first + 1 :]
+    return frame.switch(args[first], lambda one: of_one_type(frame, [*before, one, *after], lower))
+
+
+def of_numbers_only(function: Callable[..., Any], lower: Handler) -> Handler:
+    """One of Python's functions, which raises TypeError where an argument is no number."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        return of_one_type(frame, args, lambda given: checked(frame, given, named))
+
+    def checked(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        if any(map(is_never, args)):
+            return NOTHING
+        result = None if named else folded(frame, function, *args)
+        if result is not None:
+            return result
+        args = [frame.opened(value) for value in args]
+        if any(map(no_number, args)):
+            frame.fail(f"{function.__name__} of what is no number")
+            return NOTHING
+        return lower(frame, args, named)
+
+    return handle
+
+
 def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Value:
     """A function of `math` that gives a float."""
-    if any(map(is_never, args)):
-        return NOTHING
-    result = folded(frame, function, *args)
-    if result is not None:
-        return result
-    several = [i for i, value in enumerate(args) if isinstance(value.type, Union)]
-    if several:
-        first = several[0]
+    return of_numbers_only(function, lambda frame, args, _: _of_floats(frame, name, args))(frame, args, {})
 
-        def with_one(one: Value) -> Value:
-            return call_math(frame, name, function, [*args[:first], one, *args[first + 1 :]])
 
-        return frame.switch(args[first], with_one)
-    args = [frame.opened(value) for value in args]
-    if any(map(no_number, args)):
-        frame.fail(f"math.{name} of what is no number")
-        return NOTHING
+def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
     if not all(map(is_number, args)):
         raise frame.not_closed(f"math.{name} of {', '.join(describe(v.type) for v in args)}")
     if name == "fabs":

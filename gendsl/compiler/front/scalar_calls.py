@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front import library_parts, numbers
 from gendsl.compiler.front.array_arguments import arguments, several
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, only
+from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import YES, Union, describe
+from gendsl.compiler.hir.types import YES, describe
 from gendsl.compiler.hir.values import (
     NONE,
-    NOTHING,
     Value,
     as_kind,
     is_known,
@@ -27,32 +26,20 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
-Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
-
 
 def rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`round(x)`, `round(x, digits)`."""
     only(frame, named, "ndigits")
     value, *digits = [*args, *named.values()]
-    if isinstance(value.type, Union):
-        return frame.switch(value, lambda one: rounded(frame, [one, *digits], {}))
     if len(digits) > 1 or not is_number(value):
         raise frame.not_closed("round with these arguments")
     if not digits or digits[0].type == NONE.type:
-        if is_known(value):
-            try:
-                return known(round(object_of(value)))
-            except (OverflowError, ValueError) as error:
-                frame.fail(str(error))
-                return NOTHING
         if kind_of(value) != "f" and numpys(value):
             raise frame.not_closed("round of one of NumPy's integers")
         return numbers.to_integer(frame, number_leaf(value), "round")
     (count,) = digits
     if not is_number(count) or kind_of(count) == "f":
         raise frame.not_closed("round with these arguments")
-    if is_known(value) and is_known(count):
-        return known(round(object_of(value), object_of(count)))
     if numpys(value) == YES and kind_of(value) == "f":
         return at_decimals(frame, value, count)
     if numpys(value):
@@ -152,6 +139,6 @@ def all_times(factor: float) -> Handler:
 
 
 SCALARS: dict[Any, Handler] = {
-    round: rounded, math.isclose: is_close, math.radians: times(math.pi / 180.0), math.degrees:
-    times(180.0 / math.pi),
+    round: rounded, math.isclose: is_close, math.radians: times(math.pi / 180.0),
+    math.degrees: times(180.0 / math.pi),
 }  # fmt: skip
