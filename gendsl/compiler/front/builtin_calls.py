@@ -45,7 +45,7 @@ from gendsl.compiler.front.lists import as_tuple, extend, list_of
 from gendsl.compiler.front.loops import each, loop_over
 from gendsl.compiler.front.numbers import Handler, is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
-from gendsl.compiler.front.scalar_calls import SCALARS
+from gendsl.compiler.front.scalar_calls import SCALARS, rounded
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import (
     Array,
@@ -690,7 +690,8 @@ _HANDLERS: dict[Any, Handler] = {
     set: _set(False), frozenset: _set(True), dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted,
     any: _any_all(True), all: _any_all(False),
     isinstance: _isinstance, type: _type,
-    pow: _pow, str: _str, math.fsum: _fsum, math.prod: _product, getattr: _getattr, hasattr: _hasattr,
+    round: rounded, pow: _pow, str: _str, math.fsum: _fsum, math.prod: _product,
+    getattr: _getattr, hasattr: _hasattr,
     bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
     bisect.insort_left: _insort("left"), bisect.insort_right: _insort("right"),

@@ -31,9 +31,16 @@ def rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`round(x)`, `round(x, digits)`."""
     only(frame, named, "ndigits")
     value, *digits = [*args, *named.values()]
+    if digits and digits[0].type == NONE.type:
+        del digits[0]
+    return numbers.of_numbers_only(round, _rounded)(frame, [value, *digits], {})
+
+
+def _rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    value, *digits = args
     if len(digits) > 1 or not is_number(value):
         raise frame.not_closed("round with these arguments")
-    if not digits or digits[0].type == NONE.type:
+    if not digits:
         if kind_of(value) != "f" and numpys(value):
             raise frame.not_closed("round of one of NumPy's integers")
         return numbers.to_integer(frame, number_leaf(value), "round")
@@ -139,6 +146,7 @@ def all_times(factor: float) -> Handler:
 
 
 SCALARS: dict[Any, Handler] = {
-    round: rounded, math.isclose: is_close, math.radians: times(math.pi / 180.0),
+    math.isclose: is_close,
+    math.radians: times(math.pi / 180.0),
     math.degrees: times(180.0 / math.pi),
-}  # fmt: skip
+}
