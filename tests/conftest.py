@@ -3,7 +3,8 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--eighth FOLDER` an eighth of what the sample leaves out run.
+Where a file is named, all its cases run. With `--thinned FOLDER` one in sixteen of those that the sample leaves
+out runs.
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ MANY = 6
 ONE_IN = 6
 """The sample: about one case in so many."""
 
+THINNED = 16
+"""What is thinned: of the others one in so many."""
+
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the slow tests, too")
     parser.addoption(
-        "--eighth", action="append", default=[], metavar="FOLDER",
-        help="of the cases in this folder that only the sample leaves out, run every eighth one",
+        "--thinned", action="append", default=[], metavar="FOLDER",
+        help="of the cases in this folder that only the sample leaves out, run one in sixteen",
     )  # fmt: skip
 
 
@@ -67,14 +71,14 @@ def mark_slow(config, items):
     """Mark the tests that a plain run leaves out, before `-m` is applied."""
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
     sampled = not names_a_file(config) or config.getoption("markexpr")
-    thinned = tuple(f"{folder.rstrip('/')}/" for folder in config.getoption("eighth"))
+    thinned = tuple(f"{folder.rstrip('/')}/" for folder in config.getoption("thinned"))
     dropped = []
     for item in items:
         name, number = item.nodeid.partition("[")[0], crc32(item.nodeid.encode())
         left_out = sampled and cases[name] >= MANY and number % ONE_IN
         if is_slow(item) or left_out:
             item.add_marker("slow")
-        if left_out and not is_slow(item) and item.nodeid.startswith(thinned) and number // ONE_IN % 8:
+        if left_out and not is_slow(item) and item.nodeid.startswith(thinned) and number // ONE_IN % THINNED:
             dropped.append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
