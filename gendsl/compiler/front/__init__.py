@@ -15,9 +15,10 @@ can't type raises `NotClosed` with the line.
   `scalar_calls`, `operator_calls`, `iterator_calls`
 - containers: `lists`, `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings:
   `texts`
-- NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; its functions: `array_arguments`,
-  `array_calls`, `array_calls_more`, `array_calls_parts`, `array_texts`; where BLAS and LAPACK are faster:
-  `linear`
+- NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:
+  `array_calls`, `array_arguments`; what the functions do: `array_elementwise`, `array_making`,
+  `array_shapes`, `array_joins`, `array_sums`, `array_searches`, `array_products`; those that are plain
+  Python: `array_texts`; where BLAS and LAPACK are faster: `linear`
 - functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
   `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`,
   `library_slopes`; with NumPy's bits: `library_exact`, `exact`

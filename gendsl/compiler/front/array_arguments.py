@@ -10,6 +10,7 @@ import numpy as np
 from gendsl.compiler.front.arrays import (
     as_array,
     copy_into,
+    library_call,
     mapped,
     same_shape,
     shape_of,
@@ -19,6 +20,7 @@ from gendsl.compiler.front.arrays import (
 )
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.lists import index_leaf, writable
+from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.hir.types import Array, Method
 from gendsl.compiler.hir.values import (
@@ -138,3 +140,32 @@ def into(frame: Frame, out: Value, found: Value) -> Value:
     same_shape(frame, shape_of(out), shape_of(found))
     copy_into(frame, out, found, "out")
     return out
+
+
+def vector(frame: Frame, value: Value, what: str, kind: str | None = None) -> Value:
+    """An argument that is an array of one axis."""
+    made = as_array(frame, value, kind, what=what)
+    if not isinstance(made.type, Array) or made.type.rank != 1:
+        raise frame.not_closed(f"the argument {what} of a NumPy function, of several axes")
+    return made
+
+
+def of_vectors(function: Any, *names: str, kind: str | None = None) -> Handler:
+    """A function of the library whose arguments are all vectors."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        given = arguments(frame, names, args, named)
+        if len(given) != len(names):
+            raise frame.not_closed("a NumPy function with these arguments")
+        vectors = [vector(frame, given[name], name, kind) for name in names]
+        if any(getattr(one.type, "kind", "f") == "b" for one in vectors):
+            raise frame.not_closed("a NumPy function of truth values")
+        return library_call(frame, function, vectors)
+
+    return handle
+
+
+def given_arguments(
+    frame: Frame, names: tuple[str, ...], args: list[Value], named: dict[str, Value]
+) -> dict[str, Value]:
+    return arguments(frame, names, args, named)

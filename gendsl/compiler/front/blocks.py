@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
+
 _MODULE = "gendsl.inference.blocks"
 FLOATS, INTEGERS = ("f",), ("i",)
 

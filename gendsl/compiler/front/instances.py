@@ -9,17 +9,15 @@ import dataclasses
 import inspect
 import sys
 from types import FunctionType, MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Object, Tuple, Type
 from gendsl.compiler.hir.values import Value
 from gendsl.distributions import Distribution
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.frame import Frame
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
+
 _MODULE = "gendsl.inference.warmup_rules"
 FLOAT = Number("f")
 MOMENTS = ("f", "f", "f", "f")
