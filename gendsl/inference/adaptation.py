@@ -225,7 +225,8 @@ class TuningWarmUp:
         with suppress(GenDSLError):  # which the next step raises
             coordinates = Coordinates(trace, self.method.selection, skip_absent=self.method.skip_absent)
             for path, where in coordinates.where.items():
-                found[path] = {np.size(coordinates.position[where]): (None, None)}
+                if size := np.size(coordinates.position[where]):
+                    found[path] = {size: (None, None)}
         for path, entries in (self.tuning.mass or {}).items():
             for size, masses in by_size(entries).items():
                 found.setdefault(path, {})[size] = masses, None
@@ -269,8 +270,10 @@ class Variances:
         self.moments: dict[Path, dict[int, tuple[Any, Any, Any]]] = {}
 
     def add(self, path: Path, position: Any) -> None:
-        """Take in the coordinates of a choice, of shape (dim,) or ()."""
+        """Take in the coordinates of a choice, of shape (dim,) or (); one weight has none."""
         position = np.array(position, dtype=float)
+        if not position.size:
+            return
         known = self.moments.setdefault(path, {})
         before = known.get(position.size, (0.0, 0.0, 0.0))
         known[position.size] = rules.taken_in(*before, position)

@@ -226,6 +226,34 @@ def test_a_choice_whose_dimension_changes_is_left_to_todays_runtime(finished, fo
 
 
 @gen
+def shared():
+    k = ~uniform_discrete(1, 3)
+    w = ~dirichlet(np.full(k, 2.0))
+    sd = ~half_normal(1.0)
+    y = ~normal(w[0], sd)
+
+
+@pytest.mark.parametrize("moved", [("w",), ("w", "sd")])
+@pytest.mark.parametrize("k", [1, 2])
+def test_one_weight_has_no_coordinate_to_learn_from(k, moved, finished, form):
+    """Its slot, if it had one, would be that of all coordinates when there are more weights."""
+    kernel = cycle(random_walk(select(*moved)), mh(select("k", "w")))
+    trace = shared.generate((), {"y": 0.5}, init={"k": k}, rng=1).trace
+    runs = []
+    for runtime in ("compiled", form):
+        finished.clear()
+        with running_on(runtime):
+            run = sample(kernel, trace, 40, warmup=200, record=["k", "sd"], seed=3, progress=False)
+        (one,) = finished
+        runs.append((run, one.numbers, one.tuning.mass))
+    (expected, numbers, masses), (run, found, mass) = runs
+    assert run["k"].tolist() == expected["k"].tolist()
+    np.testing.assert_allclose(run["sd"], expected["sd"], rtol=1e-6)
+    np.testing.assert_allclose(found, numbers, rtol=1e-6)
+    assert mass.keys() == masses.keys()
+
+
+@gen
 def bounded():
     x = ~half_normal(1)
     y = ~normal(x, 1)

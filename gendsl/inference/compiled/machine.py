@@ -455,26 +455,22 @@ class Machine:
         if reason == FIRST_ZERO:
             self.state.why_zero.append(next((why for one in counted.values() for why in one.reasons), OTHER))
         self.state.skip()
-        if trace is not before:
-            try:
+        try:
+            if trace is not before:
                 if trace.args is not before.args and not is_same(trace.args, before.args):
                     raise NotClosed("a kernel that changes the arguments of the model")
                 self.load(trace)
-            except NotClosed as error:
-                if trace.gen_fn.direct:
-                    given = self.model.score(trace.args, dict(values_of(trace)))
-                    given.observed_paths = trace.observed_paths
-                    trace = given
-                self._give_up(str(error), trace, tallies)
-                return
-        elif self.state.kept:
-            self.state.remember(trace)
-        if part.move is None:
-            try:
+            elif self.state.kept:
+                self.state.remember(trace)
+            if part.move is None:
                 self._look_outside(trace)
-            except NotClosed as error:
-                self._give_up(str(error), trace, tallies)
-                return
+        except NotClosed as error:
+            if trace.gen_fn.direct:
+                given = self.model.score(trace.args, dict(values_of(trace)))
+                given.observed_paths = trace.observed_paths
+                trace = given
+            self._give_up(str(error), trace, tallies)
+            return
         self.state.forget()
         self.known = None
 
