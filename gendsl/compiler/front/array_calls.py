@@ -22,7 +22,7 @@ from gendsl.compiler.front import (
 )
 from gendsl.compiler.front.array_arguments import ONE, into
 from gendsl.compiler.front.array_places import Place, put_at
-from gendsl.compiler.front.array_shapes import reshape
+from gendsl.compiler.front.array_shapes import raveled, reshape
 from gendsl.compiler.front.arrays import as_array, copy_into, library_call, load, reshaped, size_of, to_list
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import Handler, no_number, of_one_type
@@ -68,7 +68,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
         case "flatten", [] if not named:
             return reshaped(frame, value, [size_of(frame, value)], copy=True)
         case "ravel", [] if not named:
-            return value if value.type.rank == 1 else reshaped(frame, value, [size_of(frame, value)])
+            return raveled(frame, value)
         case "astype", [dtype] if not named:
             return as_array(frame, value, array_arguments.dtype(frame, dtype), copy=True)
         case "reshape", _ if not named:

@@ -28,6 +28,7 @@ from gendsl.compiler.hir.values import (
 
 
 def reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
+    """An array with the same entries in another shape: lengths, or one value of several."""
     parts = items_of(args[0]) if len(args) == 1 and not is_number(args[0]) else args
     lengths = [number_leaf(part, "i") for part in parts]
     unknown = [i for i, n in enumerate(lengths) if n == Const(-1, "i")]
@@ -38,6 +39,12 @@ def reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
                 rest = times(frame, rest, n)
         lengths[unknown[0]] = frame.op("floordiv", (size_of(frame, value), rest), "i")
     return reshaped(frame, value, lengths)
+
+
+def raveled(frame: Frame, value: Value) -> Value:
+    """The entries of an array as a vector."""
+    assert isinstance(value.type, Array)
+    return value if value.type.rank == 1 else reshaped(frame, value, [size_of(frame, value)])
 
 
 def _transpose(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -179,16 +186,12 @@ def _moveaxis(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 def _reshape(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("a", "shape"), args, named)
     value = as_array(frame, given["a"], what="a")
-    return (
-        NOTHING
-        if is_never(value)
-        else frame.language.array_method(frame, value, "reshape", [given["shape"]], {})
-    )
+    return NOTHING if is_never(value) else reshape(frame, value, [given["shape"]])
 
 
 def _ravel(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
-    return NOTHING if is_never(value) else frame.language.array_method(frame, value, "ravel", [], {})
+    return NOTHING if is_never(value) else raveled(frame, value)
 
 
 FUNCTIONS: dict[Any, Handler] = {

@@ -38,7 +38,6 @@ class Language:
     inline_function = staticmethod(calls.inline_function)
     construct = staticmethod(calls.construct)
     call_numpy = staticmethod(array_calls.call)
-    array_method = staticmethod(array_calls.method)
     plain_call = staticmethod(draws.plain_call)
 
     loop_over = staticmethod(loops.loop_over)
