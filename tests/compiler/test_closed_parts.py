@@ -115,16 +115,16 @@ def test_decimals(rng):
 
 @pytest.mark.parametrize("x", [2.5, 0.125, 2.675, 0.15, -1.45, 1e-9, 123456.789, -0.5, 5e-324, 1e11 + 0.25])
 def test_decimals_are_exactly_pythons(x):
-    from gendsl.compiler.front import library_parts
+    from gendsl.compiler.front import library_numbers
 
     for digits in range(-3, 8):
         try:
-            found = library_parts.rounded(x, digits)
+            found = library_numbers.rounded(x, digits)
         except AssertionError:
             continue
         assert repr(found) == repr(round(x, digits))
     for digits in range(-4, 2):
-        assert library_parts.rounded_integer(int(x * 5), digits) == round(int(x * 5), digits)
+        assert library_numbers.rounded_integer(int(x * 5), digits) == round(int(x * 5), digits)
 
 
 @gen

@@ -19,9 +19,11 @@ can't type raises `NotClosed` with the line.
   `array_calls`, `array_arguments`; what the functions do: `array_elementwise`, `array_making`,
   `array_shapes`, `array_joins`, `array_sums`, `array_searches`, `array_products`; those that are plain
   Python: `array_texts`; where BLAS and LAPACK are faster: `linear`
-- functions that are plain Python, which is lowered as a user's: `library`, `library_more`, `library_parts`,
-  `library_shapes`, `library_linear`, `library_stats`, `library_deque`, `library_itertools`,
-  `library_slopes`; with NumPy's bits: `library_exact`, `exact`
+- functions that are plain Python, which is lowered as a user's; of these, arguments are arrays, and numbers
+  where a name says so, and a wrong shape fails, so that the reference interpreter raises what NumPy raises:
+  `library_numbers`, `library_making`, `library_shapes`, `library_joins`, `library_sums`,
+  `library_searches`, `library_products`, `library_linear`, `library_stats`, `library_deque`,
+  `library_itertools`, `library_slopes`; with NumPy's bits: `library_exact`, `exact`
 - choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`,
   `charts` and `coordinates`
 - traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them:

@@ -1,6 +1,6 @@
 """Functions of NumPy along axes: each takes the vectors that lie along an axis, one after another.
 
-`library` has the functions of one vector. Here the other axes are gone through.
+`library_sums` and its like have the functions of one vector. Here the other axes are gone through.
 """
 
 from __future__ import annotations

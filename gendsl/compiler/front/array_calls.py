@@ -18,7 +18,7 @@ from gendsl.compiler.front import (
     array_sums,
     array_texts,
     families,
-    library,
+    library_searches,
 )
 from gendsl.compiler.front.array_arguments import ONE, into
 from gendsl.compiler.front.array_places import Place, put_at
@@ -74,7 +74,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
         case "reshape", _ if not named:
             return reshape(frame, value, args)
         case "sort", [] if not named:
-            ordered = library_call(frame, library.sort, [value])
+            ordered = library_call(frame, library_searches.sort, [value])
             copy_into(frame, value, ordered, "sort")
             return NONE
         case "fill", [new]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library, library_more, library_parts
+from gendsl.compiler.front import library_joins
 from gendsl.compiler.front.array_arguments import (
     ONE,
     arguments,
@@ -66,7 +66,7 @@ def _concatenate_display(frame: Frame, value: Value, axis: Value) -> Value:
     """The arrays of a list whose length is not known, behind one another."""
     item = frame.program.facts.item(value.type.site) if isinstance(value.type, List) else None
     if isinstance(item, Array) and item.rank == 1 and is_known(axis) and object_of(axis) in (0, -1):
-        result = library_call(frame, library.concatenate_rows, [value])
+        result = library_call(frame, library_joins.concatenate_rows, [value])
         return result if item.kind == "f" else as_array(frame, result, item.kind, what="joined")
     if not isinstance(value.type, (List, Array)) or item == NEVER:
         raise frame.not_closed("np.concatenate of these values")
@@ -182,7 +182,7 @@ def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         value, where = flat(frame, value), [0]
     if len(where) != 1:
         raise frame.not_closed("np.repeat along several axes")
-    text = library.repeated if is_number(repeats) else library.repeated_each
+    text = library_joins.repeated if is_number(repeats) else library_joins.repeated_each
     indices = library_call(frame, text, [number(shape_of(value)[where[0]]), repeats])
     return at_place(frame, value, Place("axis", value, (where[0], indices)))
 
@@ -196,7 +196,7 @@ def _insert(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     kinds = [one.type.kind for one in (new, value)]  # type: ignore[attr-defined]
     if "bif".index(kinds[0]) > "bif".index(kinds[1]):
         raise frame.not_closed("np.insert of a number that is no entry of this kind")
-    return library_call(frame, library_more.insert, [value, given["obj"], as_array(frame, new, kinds[1])])
+    return library_call(frame, library_joins.insert, [value, given["obj"], as_array(frame, new, kinds[1])])
 
 
 def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -226,13 +226,13 @@ def _split(whole: Any) -> Handler:
         if axis_of(frame, value, given.get("axis", known(0))) != 0:
             raise frame.not_closed("np.split along another axis than the first")
         parts = given["indices_or_sections"]
-        return library_call(frame, whole if is_number(parts) else library_parts.split_at, [value, parts])
+        return library_call(frame, whole if is_number(parts) else library_joins.split_at, [value, parts])
 
     return handle
 
 
 FUNCTIONS: dict[Any, Handler] = {
-    np.insert: _insert, np.stack: _stack, np.split: _split(library_parts.split),
-    np.array_split: _split(library_parts.array_split), np.concatenate: _concatenate, np.hstack: _hstack,
+    np.insert: _insert, np.stack: _stack, np.split: _split(library_joins.split),
+    np.array_split: _split(library_joins.array_split), np.concatenate: _concatenate, np.hstack: _hstack,
     np.vstack: _vstack, np.column_stack: _column_stack, np.append: _append, np.repeat: _repeat,
 }  # fmt: skip

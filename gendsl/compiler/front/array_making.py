@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library, library_more
+from gendsl.compiler.front import library_making
 from gendsl.compiler.front.array_arguments import ONE, arguments, dtype, shape_argument
 from gendsl.compiler.front.array_places import Place, put_at
 from gendsl.compiler.front.arrays import (
@@ -104,13 +104,15 @@ def _arange(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = {"start": known(0), "stop": given["start"]}
     step = given.get("step", known(1))
     if any(kind_of(one) == "f" for one in (given["start"], given["stop"], step)):
-        return library_call(frame, library.arange_floats, [given["start"], given["stop"], step])
-    return library_call(frame, library.arange, [given["start"], given["stop"], step])
+        return library_call(frame, library_making.arange_floats, [given["start"], given["stop"], step])
+    return library_call(frame, library_making.arange, [given["start"], given["stop"], step])
 
 
 def _eye(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("N", "M", "k", "dtype"), args, named)
-    made = library_call(frame, library.eye, [given["N"], given.get("M", NONE), given.get("k", known(0))])
+    made = library_call(
+        frame, library_making.eye, [given["N"], given.get("M", NONE), given.get("k", known(0))]
+    )
     return as_array(frame, made, dtype(frame, given["dtype"]), copy=True) if "dtype" in given else made
 
 
@@ -121,7 +123,7 @@ def _identity(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 def _diag_indices(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("n",), args, named)
-    made = library_call(frame, library.arange, [known(0), given["n"], known(1)])
+    made = library_call(frame, library_making.arange, [known(0), given["n"], known(1)])
     return make_tuple([made, made])
 
 
@@ -204,8 +206,8 @@ def _diag_indices_from(frame: Frame, args: list[Value], named: dict[str, Value])
 
 
 FUNCTIONS: dict[Any, Handler] = {
-    np.linspace: _linspace(library.linspace), np.geomspace: _linspace(library_more.geomspace),
-    np.logspace: _linspace(library_more.logspace), np.broadcast_to: _broadcast_to, np.ix_: _ix,
+    np.linspace: _linspace(library_making.linspace), np.geomspace: _linspace(library_making.geomspace),
+    np.logspace: _linspace(library_making.logspace), np.broadcast_to: _broadcast_to, np.ix_: _ix,
     np.meshgrid: _meshgrid, np.diag_indices_from: _diag_indices_from, np.zeros: _make(0.0),
     np.ones: _make(1.0), np.empty: _make(0.0), np.full: _full, np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0), np.empty_like: _like(0.0), np.array: _array(True), np.asarray: _array(False),

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library
+from gendsl.compiler.front import library_searches
 from gendsl.compiler.front.arrays import (
     as_array,
     broadcast,
@@ -237,7 +237,7 @@ def _indexed(frame: Frame, value: Value, parts: list[Any], ints: list[int]) -> V
 
 def positions_of(frame: Frame, mask: Value) -> Value:
     """The positions of the entries of a mask that hold."""
-    return library_call(frame, library.positions, [mask])
+    return library_call(frame, library_searches.positions, [mask])
 
 
 def at_place(frame: Frame, value: Value, found: Place) -> Value:
@@ -248,7 +248,7 @@ def at_place(frame: Frame, value: Value, found: Place) -> Value:
         case "view":
             return found.value
         case "mask":
-            return library_call(frame, library.compress, [flat(frame, found.at), flat(frame, value)])
+            return library_call(frame, library_searches.compress, [flat(frame, found.at), flat(frame, value)])
         case "axis":
             axis, indices = found.at
             return _gathered(frame, found.value, axis, indices)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library, library_more, library_parts
+from gendsl.compiler.front import library_products
 from gendsl.compiler.front.array_arguments import ONE, arguments, attribute, count, given_arguments, vector
 from gendsl.compiler.front.arrays import (
     as_array,
@@ -58,12 +58,11 @@ def _of_matrices(function: Any, text: Any, *names: str) -> Handler:
         return library_call(frame, text, arrays)
 
     return handle
-"""NumPy's functions that `library` has as Python text, and their arguments, all of which are arrays."""
 
 
 def _slogdet(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("a",), args, named)
-    return library_call(frame, library.slogdet, [as_array(frame, given["a"], "f", what="matrix")])
+    return library_call(frame, library_products.slogdet, [as_array(frame, given["a"], "f", what="matrix")])
 
 
 def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -73,8 +72,8 @@ def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     if not any(getattr(one.type, "kind", "f") == "f" for one in vectors):
         raise frame.not_closed("np.convolve of integers")
     modes = {
-        "full": library_more.convolve, "same": library_more.convolve_same, "valid":
-        library_more.convolve_valid,
+        "full": library_products.convolve, "same": library_products.convolve_same, "valid":
+        library_products.convolve_valid,
     }  # fmt: skip
     if not is_known(mode) or object_of(mode) not in modes:
         raise frame.not_closed("np.convolve in this mode")
@@ -86,7 +85,7 @@ def _polyval(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     x = given["x"]
     if not is_number(x):
         x = as_array(frame, x, "f", what="x")
-    return library_call(frame, library_more.polyval, [vector(frame, given["p"], "p", "f"), x])
+    return library_call(frame, library_products.polyval, [vector(frame, given["p"], "p", "f"), x])
 
 
 def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -98,7 +97,7 @@ def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> 
     ]
     if any(map(is_never, arrays)):
         return NOTHING
-    return library_call(frame, library.outer, [flat(frame, one) for one in arrays])
+    return library_call(frame, library_products.outer, [flat(frame, one) for one in arrays])
 
 
 def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -109,7 +108,7 @@ def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return NOTHING
     if all(getattr(one.type, "kind", "f") == "b" for one in arrays):
         raise frame.not_closed("np.vdot of truth values")
-    return library_call(frame, library.matmul, [flat(frame, one) for one in arrays])
+    return library_call(frame, library_products.matmul, [flat(frame, one) for one in arrays])
 
 
 def _inner(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -144,7 +143,7 @@ def _matrix(frame: Frame, value: Value, what: str, ranks: tuple[int, ...] = (2,)
 
 def _eigvalsh(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = given_arguments(frame, ("a",), args, named)
-    return library_call(frame, library_parts.eigvalsh, [_matrix(frame, given["a"], "a")])
+    return library_call(frame, library_products.eigvalsh, [_matrix(frame, given["a"], "a")])
 
 
 _SINGULAR_VALUES = object()
@@ -156,8 +155,8 @@ def _lstsq(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if given.get("rcond", NONE).type != NONE.type:
         raise frame.not_closed("np.linalg.lstsq with a bound for singular values")
     a, b = _matrix(frame, given["a"], "a"), _matrix(frame, given["b"], "b", (1, 2))
-    found = library_call(frame, library_parts.least_squares, [a, b])
-    left = library_call(frame, library_parts.residuals, [a, b, found])
+    found = library_call(frame, library_products.least_squares, [a, b])
+    left = library_call(frame, library_products.residuals, [a, b, found])
     if is_never(found) or is_never(left):
         return NOTHING
     return make_tuple([found, left, count(shape_of(a)[1]), known(_SINGULAR_VALUES)])
@@ -165,13 +164,13 @@ def _lstsq(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _pinv(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = given_arguments(frame, ("a",), args, named)
-    return library_call(frame, library_parts.pinv, [_matrix(frame, given["a"], "a")])
+    return library_call(frame, library_products.pinv, [_matrix(frame, given["a"], "a")])
 
 
 def _polyfit(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = given_arguments(frame, ("x", "y", "deg"), args, named)
     x, y = (_matrix(frame, given[name], name, (1,)) for name in ("x", "y"))
-    return library_call(frame, library_parts.polyfit, [x, y, given["deg"]])
+    return library_call(frame, library_products.polyfit, [x, y, given["deg"]])
 
 
 def einsum(frame: Frame, pattern: str, arrays: list[Value]) -> Value:
@@ -268,10 +267,14 @@ def _integers(frame: Frame, value: Value) -> list[int]:
 
 
 _OF_MATRICES: dict[Any, tuple[Any, ...]] = {
-    np.dot: (library.matmul, "a", "b"), np.matmul: (library.matmul, "a", "b"), np.trace: (library.trace, "a"),
-    np.linalg.cholesky: (library.cholesky, "a"), np.linalg.solve: (library.solve, "a", "b"),
-    np.linalg.inv: (library.inv, "a"), np.linalg.det: (library.det, "a"),
-}  # fmt: skip
+    np.dot: (library_products.matmul, "a", "b"),
+    np.matmul: (library_products.matmul, "a", "b"),
+    np.trace: (library_products.trace, "a"),
+    np.linalg.cholesky: (library_products.cholesky, "a"),
+    np.linalg.solve: (library_products.solve, "a", "b"),
+    np.linalg.inv: (library_products.inv, "a"),
+    np.linalg.det: (library_products.det, "a"),
+}
 FUNCTIONS: dict[Any, Handler] = {
     **{function: _of_matrices(function, *given) for function, given in _OF_MATRICES.items()},
     np.outer: _outer_product, np.vdot: _vdot, np.inner: _inner, np.convolve: _convolve,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library, library_more, library_parts
+from gendsl.compiler.front import library_searches
 from gendsl.compiler.front.array_arguments import arguments, given_arguments, several
 from gendsl.compiler.front.array_axes import axes_of, changed
 from gendsl.compiler.front.array_places import Place, at_place
@@ -65,7 +65,11 @@ def _argsort(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     kind = given.get("kind", NONE)
     if not is_known(kind) or object_of(kind) not in (None, "quicksort", "heapsort", "stable", "mergesort"):
         raise frame.not_closed("np.argsort of this kind")
-    text = library.argsort if object_of(kind) in ("stable", "mergesort") else library.argsort_of_different
+    text = (
+        library_searches.argsort
+        if object_of(kind) in ("stable", "mergesort")
+        else library_searches.argsort_of_different
+    )
     return changed(frame, text, value, given.get("axis", known(-1)), kind="i")
 
 
@@ -77,9 +81,13 @@ def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
     left = object_of(side) == "left"
     a = as_array(frame, given["a"], what="sorted")
     if is_number(given["v"]):
-        return library_call(frame, library.search_left if left else library.search_right, [a, given["v"]])
+        return library_call(
+            frame, library_searches.search_left if left else library_searches.search_right, [a, given["v"]]
+        )
     v = as_array(frame, given["v"], what="wanted")
-    return library_call(frame, library.search_all_left if left else library.search_all_right, [a, v])
+    return library_call(
+        frame, library_searches.search_all_left if left else library_searches.search_all_right, [a, v]
+    )
 
 
 def _bincount(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -88,17 +96,21 @@ def _bincount(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     least = given.get("minlength", known(0))
     if "weights" in given and given["weights"].type != NONE.type:
         return library_call(
-            frame, library.bincount_weights, [x, as_array(frame, given["weights"], what="weights"), least]
+            frame,
+            library_searches.bincount_weights,
+            [x, as_array(frame, given["weights"], what="weights"), least],
         )
-    return library_call(frame, library.bincount, [x, least])
+    return library_call(frame, library_searches.bincount, [x, least])
 
 
 def _interp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("x", "xp", "fp"), args, named)
     points = [as_array(frame, given[name], "f", what=name) for name in ("xp", "fp")]
     if is_number(given["x"]):
-        return library_call(frame, library.interp, [given["x"], *points])
-    return library_call(frame, library.interp_all, [as_array(frame, given["x"], "f", what="x"), *points])
+        return library_call(frame, library_searches.interp, [given["x"], *points])
+    return library_call(
+        frame, library_searches.interp_all, [as_array(frame, given["x"], "f", what="x"), *points]
+    )
 
 
 def _take(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -127,7 +139,7 @@ def positions(frame: Frame, value: Value) -> Value:
     if is_never(value):
         return NOTHING
     shape = shape_of(value)
-    found = library_call(frame, library.positions, [flat(frame, value)])
+    found = library_call(frame, library_searches.positions, [flat(frame, value)])
     result: list[Value] = []
     for axis in reversed(range(len(shape))):
         frame.unrolled += (("axis of positions", axis),)
@@ -143,7 +155,9 @@ def positions(frame: Frame, value: Value) -> Value:
 
 def _flatnonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
-    return NOTHING if is_never(value) else library_call(frame, library.positions, [flat(frame, value)])
+    return (
+        NOTHING if is_never(value) else library_call(frame, library_searches.positions, [flat(frame, value)])
+    )
 
 
 def _histogram(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -156,13 +170,15 @@ def _histogram(frame: Frame, args: list[Value], named: dict[str, Value]) -> Valu
     if not is_number(bins):
         edges = as_array(frame, bins, what="bins")
     elif given.get("range", NONE).type == NONE.type:
-        edges = library_call(frame, library_parts.edges_of, [value, bins])
+        edges = library_call(frame, library_searches.edges_of, [value, bins])
     else:
         low, high = items_of(given["range"])
-        edges = library_call(frame, library_parts.edges_between, [low, high, bins])
-    counts = library_call(frame, library_parts.histogram, [value, edges])
+        edges = library_call(frame, library_searches.edges_between, [low, high, bins])
+    counts = library_call(frame, library_searches.histogram, [value, edges])
     if bool(object_of(density)):
-        counts = library_call(frame, library_parts.densities, [counts, as_array(frame, edges, "f", what="e")])
+        counts = library_call(
+            frame, library_searches.densities, [counts, as_array(frame, edges, "f", what="e")]
+        )
     return make_tuple([counts, edges])
 
 
@@ -178,10 +194,10 @@ def _unique(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     wanted = [given.get(name, known(False)) for name in asked]
     if not all(map(is_known, wanted)):
         raise frame.not_closed("np.unique with these arguments")
-    different = library_call(frame, library_more.unique, [value])
+    different = library_call(frame, library_searches.unique, [value])
     if not any(object_of(one) for one in wanted):
         return different
-    more = items_of(library_call(frame, library_parts.unique_places, [value]))
+    more = items_of(library_call(frame, library_searches.unique_places, [value]))
     kept = [one for one, is_wanted in zip(more, wanted, strict=True) if object_of(is_wanted)]
     return make_tuple([different, *kept])
 

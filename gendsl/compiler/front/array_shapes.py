@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_more
+from gendsl.compiler.front import library_joins
 from gendsl.compiler.front.array_arguments import ONE, arguments, attribute, shape_count
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, flipped, permuted
 from gendsl.compiler.front.arrays import as_array, load, reshaped, shape_of, size_of, strides_of, times, view
@@ -73,7 +73,7 @@ def _roll(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value, axis = as_array(frame, given["a"], what="a"), given.get("axis", NONE)
     if is_never(value):
         return NOTHING
-    found = changed(frame, library_more.roll, value, axis, given["shift"])
+    found = changed(frame, library_joins.roll, value, axis, given["shift"])
     if is_known(axis) and object_of(axis) is None and getattr(value.type, "rank", 1) > 1:
         return reshaped(frame, found, shape_of(value))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from gendsl.compiler.front import exact, library, library_more, library_parts
+from gendsl.compiler.front import exact, library_numbers, library_searches, library_sums
 from gendsl.compiler.front.array_arguments import arguments, given_arguments, shape_count, vector
 from gendsl.compiler.front.array_axes import axis_of, changed, differences, joined, reduced
 from gendsl.compiler.front.arrays import as_array, flat, library_call, same_shape, shape_of
@@ -20,12 +20,13 @@ from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, is_number, known, make_tuple, object_of
 
 _REDUCED: dict[Any, Any] = {
-    np.sum: library.sum_all, np.prod: library.prod_all, np.max: library.max_all, np.min: library.min_all,
-    np.mean: library.mean_all, np.any: library.any_all, np.all: library.all_all, np.argmax: library.argmax,
-    np.argmin: library.argmin, np.var: library.var_all, np.std: library.std_all, np.amax: library.max_all,
-    np.amin: library.min_all, np.median: library_more.median, np.ptp: library_more.peak_to_peak,
-    np.count_nonzero: library_more.count_nonzero, np.nansum: library_more.nan_sum,
-    np.nanmean: library_more.nan_mean, np.nanmax: library_more.nan_max, np.nanmin: library_more.nan_min,
+    np.sum: library_sums.sum_all, np.prod: library_sums.prod_all, np.max: library_sums.max_all,
+    np.min: library_sums.min_all, np.mean: library_sums.mean_all, np.any: library_sums.any_all,
+    np.all: library_sums.all_all, np.argmax: library_searches.argmax, np.argmin: library_searches.argmin,
+    np.var: library_sums.var_all, np.std: library_sums.std_all, np.amax: library_sums.max_all,
+    np.amin: library_sums.min_all, np.median: library_sums.median, np.ptp: library_sums.peak_to_peak,
+    np.count_nonzero: library_sums.count_nonzero, np.nansum: library_sums.nan_sum,
+    np.nanmean: library_sums.nan_mean, np.nanmax: library_sums.nan_max, np.nanmin: library_sums.nan_min,
 }  # fmt: skip
 """Functions from a vector to a number."""
 _OF_THE_KIND = (np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.ptp, np.nansum, np.nanmax, np.nanmin)
@@ -64,7 +65,7 @@ def _reduce(frame: Frame, args: list[Value], named: dict[str, Value], *, functio
         value = as_array(frame, value, "i", what="counted")
     text, more = _REDUCED[function], []
     if given.get("ddof", known(0)).type != known(0).type:
-        text, more = library_more.spread if function is np.var else library_more.root_spread, [given["ddof"]]
+        text, more = library_sums.spread if function is np.var else library_sums.root_spread, [given["ddof"]]
         value = as_array(frame, value, "f", what="spread")
     if frame.program.records:
         text = exact.added(frame, text, value)
@@ -131,7 +132,7 @@ def _logsumexp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Valu
         raise frame.not_closed("logsumexp with these arguments")
     value = as_array(frame, given["a"], "f", what="logs")
     axis = given.get("axis", NONE)
-    return reduced(frame, library.logsumexp, value, axis, keepdims=bool(object_of(kept)), least=1)
+    return reduced(frame, library_sums.logsumexp, value, axis, keepdims=bool(object_of(kept)), least=1)
 
 
 def _average(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -145,25 +146,25 @@ def _average(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     rank = value.type.rank  # type: ignore[attr-defined]
     if is_known(axis) and object_of(axis) is None:
         same_shape(frame, shape_of(value), shape_of(weights))
-        return library_call(frame, library_more.average, [flat(frame, value), flat(frame, weights)])
+        return library_call(frame, library_sums.average, [flat(frame, value), flat(frame, weights)])
     if weights.type.rank != 1 and rank != 1:  # type: ignore[attr-defined]
         raise frame.not_closed("np.average along an axis with weights of several")
-    return reduced(frame, library_more.average, value, known(axis_of(frame, value, axis)), weights)
+    return reduced(frame, library_sums.average, value, known(axis_of(frame, value, axis)), weights)
 
 
 def _trapezoid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("y", "x", "dx"), args, named)
     y = vector(frame, given["y"], "y", "f")
     if given.get("x", NONE).type != NONE.type:
-        return library_call(frame, library_more.trapezoid, [y, vector(frame, given["x"], "x", "f")])
-    return library_call(frame, library_more.trapezoid_steps, [y, given.get("dx", known(1.0))])
+        return library_call(frame, library_sums.trapezoid, [y, vector(frame, given["x"], "x", "f")])
+    return library_call(frame, library_sums.trapezoid_steps, [y, given.get("dx", known(1.0))])
 
 
 def _dist(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`math.dist`, which gives one of Python's floats."""
     if len(args) != 2 or named:
         raise frame.not_closed("math.dist with these arguments")
-    return library_call(frame, library_more.dist, args)
+    return library_call(frame, library_numbers.dist, args)
 
 
 def _reduced(function: Any) -> Handler:
@@ -183,7 +184,7 @@ def _log_sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`np.logaddexp.reduce`."""
     given = arguments(frame, ("array", "axis"), args, named)
     value = as_array(frame, given["array"], "f", what="array")
-    return reduced(frame, library_more.log_sum, value, given.get("axis", known(0)))
+    return reduced(frame, library_sums.log_sum, value, given.get("axis", known(0)))
 
 
 def _accumulated(text: Any, *, sums: bool = False) -> Handler:
@@ -215,7 +216,7 @@ def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     assert isinstance(value.type, Array)
     which, is_kept = object_of(order), bool(object_of(kept))
     if object_of(axis) is None and (which is None or (which == "fro" and value.type.rank == 2)):
-        return reduced(frame, library.norm, value, NONE, keepdims=is_kept)
+        return reduced(frame, library_sums.norm, value, NONE, keepdims=is_kept)
     if object_of(axis) is None and value.type.rank == 2 and not is_kept:
         if which not in (1, -1, math.inf, -math.inf):
             raise frame.not_closed("np.linalg.norm of a matrix of this order")
@@ -228,11 +229,11 @@ def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if object_of(axis) is None and value.type.rank != 1:
         raise frame.not_closed("np.linalg.norm with these arguments")
     if which is None or which == 2:
-        return reduced(frame, library.norm, value, axis, keepdims=is_kept)
+        return reduced(frame, library_sums.norm, value, axis, keepdims=is_kept)
     if isinstance(which, str) or (which < 0 and which != -math.inf):
         raise frame.not_closed("np.linalg.norm of this order")
     exact = known(float(which))
-    return reduced(frame, library_parts.norm_of_order, value, axis, exact, keepdims=is_kept, least=1)
+    return reduced(frame, library_sums.norm_of_order, value, axis, exact, keepdims=is_kept, least=1)
 
 
 FUNCTIONS: dict[Any, Handler] = {
@@ -240,11 +241,11 @@ FUNCTIONS: dict[Any, Handler] = {
     np.average: _average, math.dist: _dist, **_trapezoids(), np.add.reduce: _reduced(np.sum),
     np.multiply.reduce: _reduced(np.prod), np.maximum.reduce: _reduced(np.max),
     np.minimum.reduce: _reduced(np.min), np.logical_and.reduce: _reduced(np.all),
-    np.logical_or.reduce: _reduced(np.any), np.add.accumulate: _accumulated(library.cumsum),
-    np.multiply.accumulate: _accumulated(library.cumprod),
-    np.maximum.accumulate: _accumulated(library_more.running_max),
-    np.minimum.accumulate: _accumulated(library_more.running_min), np.logaddexp.reduce: _log_sum,
+    np.logical_or.reduce: _reduced(np.any), np.add.accumulate: _accumulated(library_sums.cumsum),
+    np.multiply.accumulate: _accumulated(library_sums.cumprod),
+    np.maximum.accumulate: _accumulated(library_sums.running_max),
+    np.minimum.accumulate: _accumulated(library_sums.running_min), np.logaddexp.reduce: _log_sum,
     np.linalg.norm: _norm, np.diff: _diff, scipy.special.logsumexp: _logsumexp,
-    np.cumsum: _along(library.cumsum, None, sums=True),
-    np.cumprod: _along(library.cumprod, None, sums=True), np.sort: _along(library.sort, -1),
+    np.cumsum: _along(library_sums.cumsum, None, sums=True),
+    np.cumprod: _along(library_sums.cumprod, None, sums=True), np.sort: _along(library_searches.sort, -1),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 - this module: the parts of an array, arrays of other values, elementwise operations, other shapes
 - `array_places`: subscripts; `array_calls`: attributes, methods and functions
-- `library`: NumPy's functions in Python, lowered as a user's functions are
+- `library_sums` and its like: NumPy's functions in Python, lowered as a user's functions are
 
 Views and operations share the parts of an array, so this is one module.
 """

@@ -26,7 +26,7 @@ from gendsl.compiler.front import (
     containers,
     counters,
     exact,
-    library,
+    library_numbers,
     lists,
     numbers,
     objects,
@@ -544,7 +544,7 @@ def _integers(name: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
             raise frame.not_closed(f"math.{name} of these values")
-        return frame.language.call_function(frame, getattr(library, name), args, {})
+        return frame.language.call_function(frame, getattr(library_numbers, name), args, {})
 
     return handle
 

@@ -29,7 +29,7 @@ from gendsl.compiler.front import (
     handles,
     instances,
     library_deque,
-    library_more,
+    library_numbers,
     lines,
     lists,
     scores,
@@ -252,7 +252,7 @@ def _call_container_method(
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:
-            return library_call(frame, library_more.bit_count, [owner])
+            return library_call(frame, library_numbers.bit_count, [owner])
         case Number() if name == "item" and not args:
             return Value(Number(owner.type.kind), owner.leaves)
         case Known(value=draws.RandomGenerator()):

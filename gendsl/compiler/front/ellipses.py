@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
-
 _MODULE = "gendsl.inference.ellipses"
 POINT, FLOATS = ("f", "f", "f"), ("f",)
 """An entry of a choice has its mean, and how far from it the entry and that of another draw are."""

@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import (
-    library,
     library_deque,
     library_exact,
     library_itertools,
+    library_joins,
     library_linear,
-    library_more,
-    library_parts,
+    library_making,
+    library_numbers,
+    library_products,
+    library_searches,
     library_shapes,
     library_stats,
+    library_sums,
 )
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.sources import origin_of
@@ -52,8 +55,8 @@ _STATEMENTS = (
 )  # fmt: skip
 """What a function may do that looks at a trace and changes nothing."""
 _LIBRARIES: tuple[ModuleType, ...] = (
-    library, library_deque, library_exact, library_itertools, library_linear, library_more, library_parts,
-    library_shapes, library_stats,
+    library_deque, library_exact, library_itertools, library_joins, library_linear, library_making,
+    library_numbers, library_products, library_searches, library_shapes, library_stats, library_sums,
 )  # fmt: skip
 _SAME_BITS = frozenset([
     "factorial", "comb", "max_all", "min_all", "any_all", "all_all", "argmax", "argmin", "prod_all",
@@ -65,12 +68,12 @@ _SAME_BITS = frozenset([
 ])  # fmt: skip
 """Functions of the libraries that only compare, count and pick, or compute in the order of NumPy's."""
 _INSTEAD: dict[Callable[..., Any], Callable[..., Any]] = {
-    library.sum_all: library_exact.sum_all,
-    library.mean_all: library_exact.mean_all,
-    library.var_all: library_exact.var_all,
-    library.std_all: library_exact.std_all,
-    library_more.spread: library_exact.spread,
-    library_more.root_spread: library_exact.root_spread,
+    library_sums.sum_all: library_exact.sum_all,
+    library_sums.mean_all: library_exact.mean_all,
+    library_sums.var_all: library_exact.var_all,
+    library_sums.std_all: library_exact.std_all,
+    library_sums.spread: library_exact.spread,
+    library_sums.root_spread: library_exact.root_spread,
 }
 """The functions that stand for others of the libraries, in the order in which NumPy adds."""
 
@@ -83,7 +86,7 @@ def note(frame: Frame, what: str) -> None:
 def added(frame: Frame, text: Callable[..., Any], value: Value) -> Callable[..., Any]:
     """The function that stands for one that adds entries of an array, in the order in which NumPy does."""
     assert isinstance(value.type, Array)
-    if text is library.sum_all and value.type.kind != "f":
+    if text is library_sums.sum_all and value.type.kind != "f":
         return library_exact.sum_of_integers
     if text in _INSTEAD:
         if value.type.rank > 1:

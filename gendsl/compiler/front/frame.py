@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
-
 Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
 Env = dict[Name, Value]
 REPEATABLE = ("range", "keys", "values", "items")

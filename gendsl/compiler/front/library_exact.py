@@ -1,4 +1,4 @@
-"""Sums and what is made of them in the order in which NumPy adds numbers, as plain Python; see `library` and
+"""Sums and what is made of them in the order in which NumPy adds numbers, as plain Python; see `front` and
 `exact`.
 
 NumPy adds up to 128 numbers in eight sums, and more of them in two parts (`pairwise_sum` in its sources).

@@ -1,4 +1,4 @@
-"""What functions of `itertools`, and their like of NumPy, give, as lists, in plain Python; see `library`."""
+"""What functions of `itertools`, and their like of NumPy, give, as lists, in plain Python; see `front`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of NumPy and SciPy that compute with arrays, as plain Python; see `library`.
+"""Functions of NumPy and SciPy that compute with arrays, as plain Python; see `front`.
 
 What a factorisation by LAPACK gives is the same here, and what it leaves of a matrix.
 """

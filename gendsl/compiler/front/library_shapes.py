@@ -1,4 +1,4 @@
-"""Functions of NumPy that put entries into other places, as plain Python; see `library`."""
+"""Functions of NumPy that put entries into other places, as plain Python; see `front`."""
 
 from __future__ import annotations
 

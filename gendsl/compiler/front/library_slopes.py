@@ -1,4 +1,4 @@
-"""What a step does with derivatives, in plain Python; see `library`.
+"""What a step does with derivatives, in plain Python; see `front`.
 
 The derivatives of a number are a list of pairs: a coordinate that was read, and the derivative in it. The
 coordinates rise, and those that are missing have derivatives of zero. What stays as it is has no coordinate,

@@ -1,4 +1,4 @@
-"""Log densities and distribution functions of `scipy.stats`, as plain Python; see `library`.
+"""Log densities and distribution functions of `scipy.stats`, as plain Python; see `front`.
 
 Each is of numbers or of arrays that broadcast. Parameters for which SciPy gives NaN fail, and so do values
 that are NaN.
@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import special
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -168,3 +169,27 @@ def geom_logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
     assert np.all(p > 0.0) and np.all(p <= 1.0)
     kept = np.maximum(at, 1.0)
     return _inside((at >= 1.0) & (np.floor(at) == at), special.xlog1py(kept - 1.0, -p) + np.log(p))
+
+
+def multivariate_normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
+    """`scipy.stats.multivariate_normal.logpdf` of one point, or of rows."""
+    n = len(mean)
+    assert n > 1 and cov.shape[0] == n and cov.shape[1] == n
+    for i in range(n):
+        for j in range(i):
+            assert abs(cov[i, j] - cov[j, i]) <= 1e-8 + 1e-5 * abs(cov[j, i])
+    factor = np.linalg.cholesky(cov)
+    constant = n * math.log(2 * math.pi)
+    largest, least = 0.0, math.inf
+    for i in range(n):
+        constant += 2.0 * math.log(factor[i, i])
+        largest, least = max(largest, float(factor[i, i])), min(least, float(factor[i, i]))
+    assert least > 1e-4 * largest
+    if x.ndim == 1:
+        z = scipy.linalg.solve_triangular(factor, x - mean, lower=True)
+        return np.float64(-0.5 * (constant + float(z @ z)))
+    result = np.zeros(len(x))
+    for i in range(len(x)):
+        z = scipy.linalg.solve_triangular(factor, x[i] - mean, lower=True)
+        result[i] = -0.5 * (constant + float(z @ z))
+    return result

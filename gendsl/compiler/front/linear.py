@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library, library_linear
+from gendsl.compiler.front import library_linear, library_products
 from gendsl.compiler.hir.types import Array, Known, Type
 
 _OPERATIONS: dict[Callable[..., Any], tuple[str, tuple[tuple[int, ...], ...]]] = {
-    library.cholesky: ("cholesky", ((2,),)),
-    library.factored: ("factored", ((2,),)),
-    library.substituted: ("substituted", ((2, 1), (2, 2))),
-    library.matmul: ("product", ((2, 1), (2, 2))),
+    library_products.cholesky: ("cholesky", ((2,),)),
+    library_products.factored: ("factored", ((2,),)),
+    library_products.substituted: ("substituted", ((2, 1), (2, 2))),
+    library_products.matmul: ("product", ((2, 1), (2, 2))),
     library_linear.substituted: ("triangular", ((2, 1), (2, 2))),
 }
 """The operation that each function is, and the numbers of axes that its arrays of floats may have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gendsl.compiler.front import library_parts, numbers
+from gendsl.compiler.front import library_numbers, numbers
 from gendsl.compiler.front.array_arguments import arguments, several
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, only
@@ -51,7 +51,7 @@ def _rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return at_decimals(frame, value, count)
     if numpys(value):
         raise frame.not_closed("round of a number that may be one of NumPy's")
-    text = library_parts.rounded if kind_of(value) == "f" else library_parts.rounded_integer
+    text = library_numbers.rounded if kind_of(value) == "f" else library_numbers.rounded_integer
     return library_call(frame, text, [value, count])
 
 
@@ -96,7 +96,7 @@ def is_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = [*args, named.get("rel_tol", known(1e-9)), named.get("abs_tol", known(0.0))]
     if len(given) != 4 or not all(map(is_number, given)):
         raise frame.not_closed(f"math.isclose of {', '.join(describe(one.type) for one in args)}")
-    return library_call(frame, library_parts.near, [number(number_leaf(one, "f")) for one in given])
+    return library_call(frame, library_numbers.near, [number(number_leaf(one, "f")) for one in given])
 
 
 def are_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

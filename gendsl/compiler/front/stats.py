@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import array_calls, library_parts, library_stats
+from gendsl.compiler.front import array_calls, library_stats
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.families import constant_distribution
 from gendsl.compiler.front.frame import Frame, is_never
@@ -116,7 +116,7 @@ def _multivariate(frame: Frame, name: str, args: list[Value], named: dict[str, V
     ranks = [one.type.rank for one in made if isinstance(one.type, Array)]
     if ranks[0] > 2 or ranks[1:] != [1, 2]:
         raise frame.not_closed("scipy.stats.multivariate_normal of arrays with other axes")
-    found = library_call(frame, library_parts.multivariate_normal_logpdf, made)
+    found = library_call(frame, library_stats.multivariate_normal_logpdf, made)
     return found if name == "logpdf" else array_calls.call(frame, np.exp, [found], {}) or NOTHING
 
 

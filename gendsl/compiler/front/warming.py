@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
-
 _MODULE = "gendsl.inference.warmup_rules"
 FLOAT = Number("f")
 MOMENTS = ("f", "f", "f", "f")

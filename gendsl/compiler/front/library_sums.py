@@ -1,4 +1,4 @@
-"""More of NumPy's functions as plain Python; see `library`."""
+"""NumPy's sums and other reductions of vectors, and cumulative ones, as plain Python; see `front`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,112 @@ from typing import Any
 import numpy as np
 
 
-def roll(a: Any, shift: int) -> Any:
-    """The entries of a vector, shifted around."""
-    result = a.copy()
+def sum_all(a: Any) -> Any:
+    """The sum of the entries of a vector."""
+    total = 0
     for i in range(len(a)):
-        result[(i + shift) % len(a)] = a[i]
+        total = total + a[i]
+    return total
+
+
+def prod_all(a: Any) -> Any:
+    """The product of the entries of a vector."""
+    total = 1
+    for i in range(len(a)):
+        total = total * a[i]
+    return total
+
+
+def max_all(a: Any) -> Any:
+    """The largest entry of a vector."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] > best or a[i] != a[i]:
+            best = a[i]
+    return best
+
+
+def min_all(a: Any) -> Any:
+    """The least entry of a vector."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] < best or a[i] != a[i]:
+            best = a[i]
+    return best
+
+
+def mean_all(a: Any) -> float:
+    """The mean of the entries of a vector."""
+    assert len(a) > 0
+    return float(sum_all(a)) / len(a)
+
+
+def var_all(a: Any) -> float:
+    """The mean squared distance from the mean."""
+    mean = mean_all(a)
+    total = 0.0
+    for i in range(len(a)):
+        total += (a[i] - mean) * (a[i] - mean)
+    return total / len(a)
+
+
+def std_all(a: Any) -> float:
+    """The root of the mean squared distance from the mean."""
+    return math.sqrt(var_all(a))
+
+
+def any_all(a: Any) -> bool:
+    """Whether an entry is not 0."""
+    found = False
+    for i in range(len(a)):
+        if a[i] != 0:
+            found = True
+    return found
+
+
+def all_all(a: Any) -> bool:
+    """Whether no entry is 0."""
+    found = True
+    for i in range(len(a)):
+        if a[i] == 0:
+            found = False
+    return found
+
+
+def cumsum(a: Any) -> Any:
+    """The sums of the first entries of a vector."""
+    result = a * 1  # numbers, of which zeros keep their signs
+    for i in range(1, len(a)):
+        result[i] = result[i - 1] + a[i]
     return result
 
 
-def insert(a: Any, index: int, new: Any) -> Any:
-    """The entries of a vector with one more, before that with an index."""
-    at = index + len(a) if index < 0 else index
-    assert 0 <= at <= len(a)
-    return np.concatenate([np.concatenate([a[:at], new]), a[at:]])
+def cumprod(a: Any) -> Any:
+    """The products of the first entries of a vector."""
+    result = a * 1
+    for i in range(1, len(a)):
+        result[i] = result[i - 1] * a[i]
+    return result
+
+
+def logsumexp(a: Any) -> float:
+    """log Σ exp(a_i), without overflow."""
+    top = max_all(a)
+    if not -math.inf < top < math.inf:
+        return float(top)
+    total = 0.0
+    for i in range(len(a)):
+        total += math.exp(a[i] - top)
+    result: float = top + math.log(total)
+    return result
+
+
+def norm(a: Any) -> float:
+    """The square root of the sum of the squares of the entries."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * a[i]
+    return math.sqrt(total)
 
 
 def median(a: Any) -> float:
@@ -72,45 +165,6 @@ def trapezoid_steps(y: Any, dx: float) -> float:
     for i in range(1, len(y)):
         total += dx * (y[i] + y[i - 1]) / 2.0
     return total
-
-
-def convolve(a: Any, v: Any) -> Any:
-    """The convolution of two vectors, with all its entries."""
-    assert len(a) > 0 and len(v) > 0
-    result = np.zeros(len(a) + len(v) - 1)
-    for i in range(len(a)):
-        for j in range(len(v)):
-            result[i + j] += a[i] * v[j]
-    return result
-
-
-def convolve_same(a: Any, v: Any) -> Any:
-    """The middle of the convolution, as long as the longer of the vectors."""
-    n, m = max(len(a), len(v)), min(len(a), len(v))
-    start = (m - 1) // 2
-    return convolve(a, v)[start : start + n]
-
-
-def convolve_valid(a: Any, v: Any) -> Any:
-    """The entries of the convolution for which the vectors lie on one another."""
-    n, m = max(len(a), len(v)), min(len(a), len(v))
-    return convolve(a, v)[m - 1 : n]
-
-
-def logspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
-    """Powers of 10, with exponents from start to stop."""
-    return np.power(10.0, np.linspace(start, stop, num, endpoint=endpoint))
-
-
-def geomspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
-    """`num` positive numbers from start to stop, at equal ratios."""
-    assert start > 0.0 and stop > 0.0
-    result = np.power(10.0, np.linspace(math.log10(start), math.log10(stop), num, endpoint=endpoint))
-    if num > 0:
-        result[0] = start
-        if endpoint and num > 1:
-            result[num - 1] = stop
-    return result
 
 
 def running_max(a: Any) -> Any:
@@ -191,48 +245,17 @@ def count_nonzero(a: Any) -> int:
     return count
 
 
-def unique(a: Any) -> Any:
-    """The entries of a vector in order, each once."""
-    for i in range(len(a)):
-        assert a[i] == a[i]
-    ordered = np.sort(a)
-    count = 0
-    for i in range(len(a)):
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            ordered[count] = ordered[i]
-            count += 1
-    return ordered[:count]
-
-
-def bit_count(n: int) -> int:
-    """How many bits of the size of an integer are 1."""
-    left, count = abs(n), 0
-    while left > 0:
-        left = left & (left - 1)
-        count += 1
-    return count
-
-
-def dist(p: Any, q: Any) -> float:
-    """The distance of two points, as `math.dist` has it."""
-    assert len(p) == len(q)
-    largest = 0.0
-    for i in range(len(p)):
-        d = abs(float(p[i]) - float(q[i]))
-        assert d == d
-        largest = max(largest, d)
-    if largest == 0.0 or largest == math.inf:
-        return largest
+def norm_of_order(a: Any, order: float) -> float:
+    """The norm of a vector of an order."""
+    if order == math.inf:
+        return float(np.max(np.abs(a)))
+    if order == -math.inf:
+        return float(np.min(np.abs(a)))
+    if order == 0.0:
+        return float(np.count_nonzero(a))
+    if order == 1.0:
+        return float(np.sum(np.abs(a)))
     total = 0.0
-    for i in range(len(p)):
-        d = (float(p[i]) - float(q[i])) / largest
-        total += d * d
-    return largest * math.sqrt(total)
-
-
-def polyval(p: Any, x: Any) -> Any:
-    """The value of a polynomial whose highest coefficient comes first."""
-    y = x * 0.0
-    for i in range(len(p)):
-        y = y * x + p[i]
-    return y
+    for i in range(len(a)):
+        total += float(np.abs(a[i]) ** order)
+    return float(np.float64(total) ** (1.0 / order))

@@ -1,0 +1,99 @@
+"""Functions of numbers that Python and NumPy have, as plain Python; see `front`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def factorial(n: int) -> int:
+    """n!."""
+    assert n >= 0
+    result = 1
+    for i in range(2, n + 1):
+        result *= i
+    return result
+
+
+def comb(n: int, k: int) -> int:
+    """The number of ways to choose k of n."""
+    assert n >= 0 and k >= 0
+    if k > n:
+        return 0
+    result = 1
+    for i in range(min(k, n - k)):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
+def bit_count(n: int) -> int:
+    """How many bits of the size of an integer are 1."""
+    left, count = abs(n), 0
+    while left > 0:
+        left = left & (left - 1)
+        count += 1
+    return count
+
+
+def dist(p: Any, q: Any) -> float:
+    """The distance of two points, as `math.dist` has it."""
+    assert len(p) == len(q)
+    largest = 0.0
+    for i in range(len(p)):
+        d = abs(float(p[i]) - float(q[i]))
+        assert d == d
+        largest = max(largest, d)
+    if largest == 0.0 or largest == math.inf:
+        return largest
+    total = 0.0
+    for i in range(len(p)):
+        d = (float(p[i]) - float(q[i])) / largest
+        total += d * d
+    return largest * math.sqrt(total)
+
+
+def rounded(x: Any, digits: int) -> float:
+    """`round(x, digits)` of a float, where no decimal is so near to a half that the last bit decides."""
+    assert -22 <= digits <= 22
+    if x == 0.0:
+        return float(x)
+    power = 1.0
+    for _ in range(abs(digits)):
+        power = power * 10.0
+    scaled = x * power if digits >= 0 else x / power
+    assert abs(scaled) < 1e12
+    below = math.floor(scaled)
+    part = scaled - below
+    if digits == 0 and part == 0.5:
+        whole = float(below + below % 2)
+    else:
+        assert abs(part - 0.5) > 1e-15 * abs(scaled) or digits == 0
+        whole = float(below + 1 if part > 0.5 else below)
+    result = whole / power if digits >= 0 else whole * power
+    return math.copysign(result, x)
+
+
+def rounded_integer(n: int, digits: int) -> int:
+    """`round(n, digits)` of an integer: to the even one of two that are as near."""
+    if digits >= 0:
+        return n
+    assert digits >= -18
+    power = 1
+    for _ in range(-digits):
+        power = power * 10
+    below = n // power
+    rest = n - below * power
+    if 2 * rest > power or (2 * rest == power and below % 2 == 1):
+        below += 1
+    return below * power
+
+
+def near(a: float, b: float, rel_tol: float, abs_tol: float) -> bool:
+    """`math.isclose`."""
+    assert rel_tol >= 0.0 and abs_tol >= 0.0
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    difference = abs(b - a)
+    return difference <= abs(rel_tol * b) or difference <= abs(rel_tol * a) or difference <= abs_tol
