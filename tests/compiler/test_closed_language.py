@@ -607,3 +607,19 @@ def of_lambdas(n):
 def test_lambdas_that_use_a_module():
     """The compiler calls what a module imports by other instructions; names tell those of one line apart."""
     assert outcome(of_lambdas, (3,)) == "equal"
+
+
+@gen
+def with_assertions(x):
+    k = ~uniform_discrete(1, 9)
+    assert k < 5, "too many"
+    y = ~normal(np.argsort(x)[0], 1)
+
+
+def test_an_assertion_tells_what_it_says():
+    """Of a text that fails: a step is then made by the reference, which raises what the program raises."""
+    closed = ClosedDensity(with_assertions, (np.array([2.0, 1.0]),))
+    with pytest.raises(FailedText, match="an assertion: too many"):
+        closed.assess_python((np.array([2.0, 1.0]),), {("k",): 7, ("y",): 0.5})
+    with pytest.raises(FailedText, match="an assertion: equal entries"):
+        closed.assess_python((np.array([1.0, 1.0]),), {("k",): 2, ("y",): 0.5})

@@ -67,7 +67,7 @@ def argsort_of_different(a: Any) -> Any:
     """The same of entries that all differ: which of equal ones comes first depends on how they are sorted."""
     order = argsort(a)
     for i in range(1, len(a)):
-        assert a[order[i - 1]] != a[order[i]]
+        assert a[order[i - 1]] != a[order[i]], "equal entries, of which a sort may give either first"
     return order
 
 

@@ -205,12 +205,13 @@ def _if(frame: Frame, node: ast.If) -> None:
 
 
 def _assert(frame: Frame, node: ast.Assert) -> None:
+    told = f": {node.msg.value!s}" if isinstance(node.msg, ast.Constant) else ""
     test = condition(frame, node.test)
     if isinstance(test, Const):
         if not test.value:
-            frame.fail("an assertion")
+            frame.fail(f"an assertion{told}")
         return
-    frame.fail_if(negation(test), "an assertion")
+    frame.fail_if(negation(test), f"an assertion{told}")
     apply_narrowings(frame, narrowings(frame, node.test, True))
 
 
