@@ -1,6 +1,8 @@
 """Closed programs as text: NumPy's scalars, whose operations do not all mean what Python's mean."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -385,3 +387,16 @@ def assessed(model, args, values):
     for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
         assert way(args, dict(choices.items())) == pytest.approx(expected, rel=1e-12)
     return "equal"
+
+
+PLACE, THIRD, AMOUNT, ROUNDS = 3 + 4j, Fraction(1, 3), Decimal("2.5"), range(3)
+
+
+def test_functions_of_constants_that_are_no_floats():
+    @gen
+    def called():
+        parts = (abs(PLACE), float(THIRD), abs(THIRD), math.floor(THIRD), round(THIRD), math.exp(THIRD),
+                 int(AMOUNT), len(tuple(ROUNDS)), tuple("ab")[1] == "b")  # fmt: skip
+        y = ~normal(sum(one * 10.0**i for i, one in enumerate(map(float, parts))), 1)
+
+    assert assessed(called, (), {"y": 0.5}) == "equal"

@@ -286,7 +286,7 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = args[0]
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _int(frame, [one], {}))
-    result = numbers.folded(frame, int, value)
+    result = numbers.called(frame, int, value)
     if result is not None:
         return result
     if isinstance(value.type, Array) and value.type.rank == 0:
@@ -307,7 +307,7 @@ def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     (value,) = args
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _float(frame, [one], {}))
-    result = numbers.folded(frame, float, value)
+    result = numbers.called(frame, float, value)
     if result is not None:
         return result
     if isinstance(value.type, Array):
@@ -359,7 +359,7 @@ def _iterator(name: str) -> Handler:
                 return Value(Iterator("zip_strict", parts.type.items), parts.leaves)
         else:
             only(frame, named)
-        result = numbers.folded(frame, range, *args) if name == "range" else None
+        result = numbers.called(frame, range, *args) if name == "range" else None
         if result is not None:
             return result
         parts = make_tuple(args)
@@ -383,7 +383,7 @@ def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return known(())
     if is_plain_tuple(args[0].type) and not is_known(args[0]):
         return make_tuple(items_of(args[0]))
-    result = numbers.folded(frame, tuple, args[0])
+    result = numbers.called(frame, tuple, args[0])
     if result is not None:
         return result
     (given,) = args

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -144,14 +144,12 @@ def _may_have(type_: Type, name: str) -> bool:
     """Whether a value of a type may have an attribute: containers and strings have those of their classes."""
     match type_:
         case List():
-            classes: tuple[type, ...] = list, tuple
+            classes: tuple[type, ...] = list, tuple, deque
         case Dict():
-            classes = dict, Counter, defaultdict
+            classes = dict, Counter, OrderedDict, defaultdict
         case Set():
             classes = set, frozenset
-        case Text():
-            classes = (str,)
-        case Known(value=str()):
+        case Text() | Known(value=str()):
             classes = (str,)
         case _:
             return True

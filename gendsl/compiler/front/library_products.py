@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front.library_making import eye
+from gendsl.compiler.front import library_making
 
 
 def outer(a: Any, b: Any) -> Any:
@@ -133,7 +133,7 @@ def substituted(lu: Any, b: Any, order: Any) -> Any:
 
 def inv(a: Any) -> Any:
     """The inverse of a matrix."""
-    return solve(a, eye(len(a)))
+    return solve(a, library_making.eye(len(a)))
 
 
 def det(a: Any) -> float:

@@ -124,13 +124,18 @@ def negation(test: Expr) -> Expr:
 
 def folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value | None:
     """What Python makes of constants, if all are; an error is the program's."""
+    plain = (bool, int, float, str, tuple, frozenset, type(None))
+    if not all(isinstance(value.type, Known) and isinstance(object_of(value), plain) for value in values):
+        return None
+    return called(frame, function, *values)
+
+
+def called(frame: Frame, function: Callable[..., Any], *values: Value) -> Value | None:
+    """The same of constants of any types: also fractions, ranges, or objects of the user's."""
     if not all(isinstance(value.type, Known) for value in values):
         return None
-    objects = [object_of(value) for value in values]
-    if not all(isinstance(found, (bool, int, float, str, tuple, frozenset, type(None))) for found in objects):
-        return None
     try:
-        return known(function(*objects))
+        return known(function(*map(object_of, values)))
     except (ArithmeticError, TypeError, ValueError) as error:
         frame.fail(f"{type(error).__name__}: {error}")
         return NOTHING
@@ -254,7 +259,7 @@ def of_numbers_only(function: Callable[..., Any], lower: Handler) -> Handler:
     def checked(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if any(map(is_never, args)):
             return NOTHING
-        result = None if named else folded(frame, function, *args)
+        result = None if named else called(frame, function, *args)
         if result is not None:
             return result
         args = [frame.opened(value) for value in args]
