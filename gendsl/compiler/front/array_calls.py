@@ -103,7 +103,7 @@ FUNCTIONS: dict[Any, Handler] = {
 
 
 def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
-    """A call of one of NumPy"s functions; None for any other."""
+    """A call of one of NumPy's functions; None for any other."""
     checked = families.parameter_check(frame, function, args, named)
     if checked is not None:
         return checked
@@ -120,7 +120,7 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
 
 
 def _numpys(value: Value) -> Value:
-    """What a function of NumPy"s gives: numbers in it are NumPy"s."""
+    """What a function of NumPy's gives: numbers in it are NumPy's."""
     match value.type:
         case Number():
             return numpy_number(value.leaf)
