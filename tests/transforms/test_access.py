@@ -305,7 +305,8 @@ def test_errors(statement, kind, text, tmp_path, monkeypatch):
         f"@transform\ndef f(model_in, aux_in, *, model_out, aux_out):\n    {statement}\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "moves", raising=False)
+    monkeypatch.setitem(sys.modules, "moves", None)  # so that what is imported is taken away again
+    del sys.modules["moves"]
     f = import_module("moves").f
     with pytest.raises(kind, match=text):
         moved(f)
