@@ -18,7 +18,7 @@ from gendsl.compiler.run.chain_reading import choice_reader
 from gendsl.compiler.run.native_choices import HeldChoices
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.inference.compiled import thresholds
-from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.looked_at import AsItWas, LookedAt
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import Flat, Part
 from gendsl.inference.kernel import Kernel, Told
@@ -134,7 +134,7 @@ class Running:
         if not is_another:
             self.at = weakref.ref(place_of(trace) or trace)
             return trace, info
-        now = AtHand(machine)
+        now = AtHand(machine, AsItWas(machine.closed, machine.model, self.outside))
         self.at = weakref.ref(now)
         return LookedAt(now), info
 
@@ -191,13 +191,15 @@ class AtHand:
         model, args, observed: of the trace.
         log_density: its log density.
         held: its choices, once they may be changed by another step.
+        as_it_was: whether what the program finds outside is what it was.
         gives_functions, asked_for_more: what a trace that is looked at asks of a chain.
     """
 
     gives_functions = True
     asked_for_more = False
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, as_it_was: AsItWas) -> None:
+        self.as_it_was = as_it_was
         self.model, self.args, self.observed = machine.model, machine.args, machine.observed
         self.log_density = machine.log_density
         self.machine: Machine | None = machine

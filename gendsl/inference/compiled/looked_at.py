@@ -7,6 +7,7 @@ long as hundreds of steps, and most traces that chains stop at are asked for som
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Set
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
@@ -15,9 +16,10 @@ from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.observations import Strings
+from gendsl.errors import NotDeterministicError
 from gendsl.inference.compiled import thresholds
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
-from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace, definition
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
@@ -37,14 +39,21 @@ def _of_whole(name: str) -> Callable[..., Any]:
 
 
 class AsItWas:
-    """Whether what programs find outside of themselves is what it was where a chain stopped.
+    """Whether what programs find outside of themselves is what it was where a chain stopped, or was.
 
-    If it is not, the log density of the trace that it stopped at is another, too.
+    Args:
+        closed: the text of the chain.
+        program: the model.
+        found: what the text finds outside, if that was looked at.
     """
 
-    def __init__(self, closed: ChainKernel) -> None:
-        self.closed = closed
-        self.found = self._found()
+    def __init__(self, closed: ChainKernel, program: Any, found: bytes | None = None) -> None:
+        self.closed, self.program = closed, program
+        self.found = self._found() if found is None else found
+        marked = _MARKS.get(closed)
+        if marked is None or marked[0] != self.found:
+            marked = _MARKS[closed] = self.found, mark_of(program)
+        self.mark = marked[1]
 
     def _found(self) -> bytes | None:
         """What a text finds outside; None if that is not what it was made for."""
@@ -54,8 +63,17 @@ class AsItWas:
             return None
 
     def holds(self) -> bool:
-        """Whether it is, for all that a text was made of."""
+        """Whether it is, for all that a text was made of; if not, the log density may be another, too."""
         return self.found is not None and self._found() == self.found
+
+    def holds_for_model(self) -> bool:
+        """Whether it is, for all that the model may come to."""
+        return self.holds() or (self.mark is not None and mark_of(self.program) == self.mark)
+
+
+_Marked = tuple[bytes | None, bytes | None]
+_MARKS: weakref.WeakKeyDictionary[ChainKernel, _Marked] = weakref.WeakKeyDictionary()
+"""For each text what it found outside last, and the mark of the model then."""
 
 
 class AsItTravelled:
@@ -67,6 +85,8 @@ class AsItTravelled:
     def holds(self) -> bool:
         """Whether it is, for all that a reader of the program may come to."""
         return mark_of(self.program) == self.mark
+
+    holds_for_model = holds
 
 
 def mark_of(program: Any) -> bytes | None:
@@ -102,6 +122,7 @@ class LookedAt(ReferenceTrace):
 
     Attributes:
         source: what has the values, as long as they are not the trace's own.
+        outside: whether what the program finds outside is what it was; None as long as its chain is there.
         left_density: the log density of a chain that stopped there, of which another goes on from there; it
             is that of the text, whose sums may have other last bits than those of the program. None of other
             traces.
@@ -109,7 +130,8 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "_executed", "_known", "_log_density", "_singly", "_whole", "left_density", "left_observed", "source",
+        "_executed", "_known", "_log_density", "_singly", "_whole", "left_density", "left_observed",
+        "outside", "source",
     )  # fmt: skip
 
     def __init__(self, source: Machine | AtHand) -> None:
@@ -123,6 +145,7 @@ class LookedAt(ReferenceTrace):
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
         self.source = source
+        self.outside: AsItWas | AsItTravelled | None = getattr(source, "as_it_was", None)
         gives = source is not None and source.gives_functions
         self._log_density = source.log_density if source is not None and gives else None
         self._known: dict[Path, Any] | None = None
@@ -157,13 +180,15 @@ class LookedAt(ReferenceTrace):
 
     def keep(self) -> None:
         """Take the values over, before the chain goes on."""
+        self.outside = AsItWas(cast("Machine", self.source).closed, self.gen_fn)
         self._known, self.source = self.values, None
 
     def leave(self, observed: frozenset[Strings]) -> None:
         """Be the trace that the chain stops at; the addresses with these strings are all observed."""
         machine = cast("Machine", self.source)
         self.left_density, self.left_observed = machine.log_density, observed
-        self.scored_from = self._known = Values(self.values, AsItWas(machine.closed))
+        outside = self.outside = AsItWas(machine.closed, self.gen_fn)
+        self.scored_from = self._known = Values(self.values, outside)
         self.source = None
 
     def __reduce__(self) -> Any:
@@ -200,13 +225,43 @@ class LookedAt(ReferenceTrace):
             self._whole.observed_paths = self.observed_paths
         return self._whole
 
+    def _is_as_it_was(self) -> bool:
+        """Whether a run of the program gives what it gave when these values were drawn."""
+        is_made = self._executed is not None or self._whole is not None
+        return is_made or self.outside is None or self.outside.holds_for_model()
+
+    def _check_as_it_was(self) -> None:
+        """
+        Raises:
+            NotDeterministicError: the program finds something else outside of itself than it did.
+        """
+        if not self._is_as_it_was():
+            raise NotDeterministicError(
+                f"{self.gen_fn.name} finds something else outside of itself than when this trace was made, "
+                "so that a run would not give what it returned then; the values of choices can be read",
+                location=definition(self.gen_fn),
+                fix="read what the program returned before its globals, closures or objects change, or give "
+                "it what changes as an argument",
+            )
+
     @property
     def records(self) -> Mapping[Path, Record]:  # type: ignore[override]
         return self.executed.records
 
     @property
     def calls(self) -> Any:  # type: ignore[override]
+        self._check_as_it_was()
         return self.executed.calls
+
+    @property
+    def impossible(self) -> ChoiceMap:
+        self._check_as_it_was()
+        return super().impossible
+
+    @property
+    def log_likelihood(self) -> float:
+        self._check_as_it_was()
+        return super().log_likelihood
 
     @property
     def log_prob(self) -> float:  # type: ignore[override]
@@ -214,8 +269,11 @@ class LookedAt(ReferenceTrace):
 
         Where machine code gives the values of recorded functions it is what the chain tells of the draw.
         """
-        is_draw = self._log_density is not None and self.left_density is None
-        return self._log_density if is_draw else self.whole.log_prob  # type: ignore[return-value]
+        if self._log_density is not None and self.left_density is None:
+            return self._log_density
+        if self.left_density is not None and not self._is_as_it_was():
+            return self.left_density
+        return self.whole.log_prob
 
     @property
     def chain_density(self) -> float:
@@ -223,6 +281,7 @@ class LookedAt(ReferenceTrace):
 
     @property
     def retval(self) -> Any:
+        self._check_as_it_was()
         return self.executed.retval
 
     def __getitem__(self, address: Any) -> Any:
@@ -243,11 +302,18 @@ class LookedAt(ReferenceTrace):
 
     @property
     def choices(self) -> ChoiceMap:
-        return self.executed.choices
+        return self.executed.choices if self._is_as_it_was() else ChoiceMap._from_flat(self.values)
 
     @property
     def observed(self) -> ChoiceMap:
+        if not self._is_as_it_was():
+            return ChoiceMap._from_flat({path: self.values[path] for path in self.observed_paths})
         return self.executed.observed if self.source is None else super().observed
+
+    def __repr__(self) -> str:
+        if self._is_as_it_was():
+            return super().__repr__()
+        return f"<trace of {self.gen_fn.name} as it was: {len(self.values)} choices>"
 
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")
@@ -271,6 +337,7 @@ def _left_again(
     """A trace that a chain stopped at, from its choices: how one is unpickled."""
     trace = LookedAt.__new__(LookedAt)
     trace._start(gen_fn, args, observed)
-    trace.scored_from = trace._known = Values(values, AsItTravelled(gen_fn, mark))
+    trace.outside = AsItTravelled(gen_fn, mark)
+    trace.scored_from = trace._known = Values(values, trace.outside)
     trace.left_density, trace.left_observed = left
     return trace

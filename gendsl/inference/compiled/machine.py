@@ -203,7 +203,7 @@ class Machine:
             self.known.leave(self.observed_alone)
         trace = self.known
         if trace.scored_from is None:
-            trace.scored_from = Values(self.state.choices(), AsItWas(self.closed))
+            trace.scored_from = Values(self.state.choices(), AsItWas(self.closed, self.model))
         left, steps = self.closed.left, int(self.state.words[Word.STEPS])
         left[:] = [(weakref.ref(trace.scored_from, lambda _: left.clear()), steps, self.state)]
         return trace
