@@ -3,7 +3,7 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--thinned FOLDER` one in sixteen of the cases that the sample
+Where a file is named, all its cases run. With `--thinned FOLDER` one in twenty-four of the cases that the sample
 leaves out runs.
 """
 
@@ -35,10 +35,10 @@ SLOW_FOLDERS = ("statistical", "examples")
 MANY = 6
 """How many cases a test has of which a plain run takes a sample."""
 
-ONE_IN = 6
+ONE_IN = 9
 """The sample: about one case in so many."""
 
-THINNED = 16
+THINNED = 24
 """What is thinned: of the others one in so many."""
 
 
@@ -46,7 +46,7 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the slow tests, too")
     parser.addoption(
         "--thinned", action="append", default=[], metavar="FOLDER",
-        help="of the cases in this folder that only the sample leaves out, run one in sixteen",
+        help="of the cases in this folder that only the sample leaves out, run one in 24",
     )  # fmt: skip
 
 
