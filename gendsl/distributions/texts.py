@@ -103,17 +103,20 @@ def check_mixture(weights: Any, distributions: Any) -> Any:
 
 def mixture_log_density(x: Any, weights: Any, distributions: Any) -> float:
     """log Σ_j w_j p_j(x)."""
-    terms = [d.logpdf(x) for d in distributions]
+    terms = []
     top = -inf
     for j in range(len(weights)):
+        term = distributions[j].logpdf(x)
+        terms.append(term)
         if weights[j] > 0.0:
-            top = max(top, terms[j])
+            top = max(top, term)
     if not -inf < top < inf:
         return top
     total = 0.0
     for j in range(len(weights)):
-        if weights[j] > 0.0:
-            total += weights[j] * exp(terms[j] - top)
+        weight = weights[j]
+        if weight > 0.0:
+            total += weight * exp(terms[j] - top)
     return top + log(total)
 
 
