@@ -90,6 +90,27 @@ def test_what_is_changed_in_place_is_taken_over(q, form):
     np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("q", [by_list, by_array, by_number], ids=lambda q: q.__name__)
+def test_a_recorded_function_may_change_it_too(q, form):
+    def chain(runtime):
+        def adapted(trace):
+            global WIDTH
+            for one in (SPREADS, WIDTHS):
+                one[0] *= 0.97
+            WIDTH = SPREADS[0]
+            return trace["mu"]
+
+        reset()
+        try:
+            with running_on(runtime):
+                return sample(involutive(q, shift), start(), 200, record=adapted, seed=1, progress=False)
+        finally:
+            reset()
+
+    found, expected = chain(form), chain("reference")
+    np.testing.assert_allclose(found["adapted"], expected["adapted"], rtol=1e-12)
+
+
 def test_what_the_text_takes_for_constant_ends_it_at_once(form):
     found, expected = run(lambda: moved_by(by_number), form), run(lambda: moved_by(by_number), "reference")
     assert found.ran[0].endswith("then step by step: WIDTH is not what it was")

@@ -83,7 +83,8 @@ class Machine:
         why_called: why Python calls them, where it does.
         calls: how often it did as machine code failed, by the reason.
         told: what a kernel told of the last step that it made itself, and whether it led to another trace.
-        outside: what was found outside of the programs, where kernels are called that may change it.
+        outside: what was found outside of the programs, which what is called may change.
+        recorder_ran: whether a recorder was called since that was looked at.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class Machine:
         state = self._taken_over(trace)
         self.state: ChainState = self.form(cast(Any, self.closed)) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
-        self.outside = self.closed.found_outside() if self.called else b""
+        self.outside, self.recorder_ran = self.closed.found_outside(), False
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
         if state is None:
@@ -233,11 +234,11 @@ class Machine:
         value = None if read is None else read()
         if value is not None:
             return value
+        self.others_ran = self.recorder_ran = True
         if self.known is not None:
             return recorder(self.known)
         if self.looked_at is None:
             self.looked_at = LookedAt(self)
-        self.others_ran = True
         return recorder(self.looked_at)
 
     def _values_of_functions(self, functions: RecordedFunctions) -> dict[str, Any]:
@@ -349,7 +350,15 @@ class Machine:
             ):
                 self.call_functions("machine code fails too often")
         changed = self.closed.changed()
-        return None if changed is None else f"{changed} is not what it was"
+        if changed is not None:
+            return f"{changed} is not what it was"
+        if self.recorder_ran:
+            self.recorder_ran = False
+            try:
+                self._look_outside()
+            except NotClosed as error:
+                return str(error)
+        return None
 
     @property
     def needs_another_text(self) -> bool:
@@ -463,7 +472,7 @@ class Machine:
             elif self.state.kept:
                 self.state.remember(trace)
             if part.move is None:
-                self._look_outside(trace)
+                self._look_outside()
         except NotClosed as error:
             if trace.gen_fn.direct:
                 given = self.model.score(trace.args, dict(values_of(trace)))
@@ -474,7 +483,7 @@ class Machine:
         self.state.forget()
         self.known = None
 
-    def _look_outside(self, trace: Any) -> None:
+    def _look_outside(self) -> None:
         """Take over what code of the user's may have changed outside of the programs.
 
         Raises:
@@ -487,7 +496,9 @@ class Machine:
         if found != self.outside:
             self.outside = found
             self.state.renew()
-            self.state.remember(trace)
+            known = self.known
+            self.state.remember(self.trace if self.state.kept else known)
+            self.known = known
 
     def _give_up(self, why: str, trace: Any, tallies: Tallies) -> None:
         """Go on from a trace by the kernels themselves, for a reason."""
