@@ -111,6 +111,41 @@ def test_a_recorded_function_may_change_it_too(q, form):
     np.testing.assert_allclose(found["adapted"], expected["adapted"], rtol=1e-12)
 
 
+RECORDED = {
+    "list": lambda trace: trace["mu"] * SPREADS[0],
+    "array": lambda trace: trace["mu"] * WIDTHS.sum(),
+    "number": lambda trace: trace["mu"] * WIDTH,
+    "whole list": lambda trace: SPREADS,
+}
+
+
+@pytest.mark.parametrize("what", RECORDED)
+def test_what_is_recorded_sees_it_too(what, form):
+    def chain(runtime):
+        calls = []
+
+        def adapted(trace, rng):
+            global WIDTH
+            calls.append(0)
+            if len(calls) % 50 == 0:
+                SPREADS[0] *= 0.5
+                WIDTHS[0] *= 0.5
+                WIDTH = SPREADS[0]
+            return trace, None
+
+        reset()
+        try:
+            with running_on(runtime):
+                kernel = cycle(involutive(by_list, shift), adapted)
+                return sample(kernel, start(), 1050, record={"it": RECORDED[what]}, seed=1, progress=False)
+        finally:
+            reset()
+
+    found, expected = chain(form), chain("reference")
+    assert found.ran[0].startswith(f"{AS[form]} but for adapted")
+    np.testing.assert_allclose(found["it"], expected["it"], rtol=1e-12)
+
+
 def test_what_the_text_takes_for_constant_ends_it_at_once(form):
     found, expected = run(lambda: moved_by(by_number), form), run(lambda: moved_by(by_number), "reference")
     assert found.ran[0].endswith("then step by step: WIDTH is not what it was")

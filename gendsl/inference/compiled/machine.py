@@ -484,11 +484,17 @@ class Machine:
         self.known = None
 
     def _look_outside(self) -> None:
-        """Take over what code of the user's may have changed outside of the programs.
+        """Take over what code of the user's may have changed outside of programs and recorded functions.
 
         Raises:
-            NotClosed: it is something that the text takes for constant, or is of another type now.
+            NotClosed: it is something that the text of the programs takes for constant, or is of another type
+                now.
         """
+        if self.functions is not None:
+            try:
+                self.functions.look_outside()
+            except NotClosed as error:
+                self.call_functions(str(error))
         changed = self.closed.changed(of_users=True)
         if changed is not None:
             raise NotClosed(f"{changed} is not what it was")
