@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gendsl import continuous, gen, involutive_mcmc, normal, read, sample, select, transform, write
+from gendsl.errors import NotDeterministicError
 from gendsl.inference import cycle, involutive, random_walk, repeat
+from gendsl.inference.compiled import thresholds
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -150,6 +152,32 @@ def test_what_the_text_takes_for_constant_ends_it_at_once(form):
     found, expected = run(lambda: moved_by(by_number), form), run(lambda: moved_by(by_number), "reference")
     assert found.ran[0].endswith("then step by step: WIDTH is not what it was")
     np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["callable", "recorded"])
+def test_what_the_model_finds_may_not_change(by, form, monkeypatch):
+    monkeypatch.setattr(thresholds, "FIRST_COMPARED", 10**6)
+    monkeypatch.setattr(thresholds, "CHEAP", 10.0)
+
+    @gen
+    def spread(n):
+        mu = ~normal(0, 3)
+        for i in range(n):
+            ("y", i) @ ~normal(mu, SPREADS[0])
+
+    def changed(trace, rng=None):
+        SPREADS[0] *= 0.9
+        return trace["mu"] if rng is None else (trace, None)
+
+    reset()
+    begun = spread.generate((5,), {"y": np.arange(5.0)}, init={"mu": 0.5}, rng=1).trace
+    move = involutive(by_array, shift)
+    kernel, record = (cycle(move, changed), "mu") if by == "callable" else (move, changed)
+    try:
+        with running_on(form), pytest.raises(NotDeterministicError, match="finds outside of itself now"):
+            sample(kernel, begun, 200, record=record, seed=1, progress=False)
+    finally:
+        reset()
 
 
 def test_what_is_of_another_type_ends_it(form):

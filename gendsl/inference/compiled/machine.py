@@ -35,7 +35,7 @@ from gendsl.compiler.run.chain_reading import choice_reader, reader
 from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws, entry_at
-from gendsl.errors import RuntimeMismatchError
+from gendsl.errors import NotDeterministicError, RuntimeMismatchError
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
 from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
@@ -84,7 +84,8 @@ class Machine:
         calls: how often it did as machine code failed, by the reason.
         told: what a kernel told of the last step that it made itself, and whether it led to another trace.
         outside: what was found outside of the programs, which what is called may change.
-        recorder_ran: whether a recorder was called since that was looked at.
+        has_changed: whether that has become another.
+        recorder_ran: whether a recorder was called since it was looked at.
     """
 
     def __init__(
@@ -122,7 +123,8 @@ class Machine:
         state = self._taken_over(trace)
         self.state: ChainState = self.form(cast(Any, self.closed)) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
-        self.outside, self.recorder_ran = self.closed.found_outside(), False
+        self.outside = self.closed.found_outside()
+        self.has_changed = self.recorder_ran = False
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
         if state is None:
@@ -500,7 +502,7 @@ class Machine:
             raise NotClosed(f"{changed} is not what it was")
         found = self.closed.found_outside()
         if found != self.outside:
-            self.outside = found
+            self.outside, self.has_changed = found, True
             self.state.renew()
             known = self.known
             self.state.remember(self.trace if self.state.kept else known)
@@ -534,6 +536,7 @@ class Machine:
         """Make the steps of one sweep, and compare the first of them with the reference.
 
         Raises:
+            NotDeterministicError: the model finds something else outside of itself than before.
             RuntimeMismatchError: the machine code does something else than the reference.
         """
         state = self.state
@@ -546,6 +549,8 @@ class Machine:
         started = time.perf_counter()
         self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
         steps, before = int(state.words[Word.STEPS]), self._oracle(part)
+        if self.has_changed:
+            self._check_density(before)
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
         state.tell()
@@ -567,6 +572,22 @@ class Machine:
         if failure is not None:
             self._make_step(failure, tallies)
         self._finish(tallies)
+
+    def _check_density(self, reference: Any) -> None:
+        """
+        Raises:
+            NotDeterministicError: the current trace has another log density as it is made of what there is
+                outside of the model now.
+        """
+        found, now = self.log_density, reference.log_prob
+        if not _close(found, now, abs(found) + abs(now)):
+            raise NotDeterministicError(
+                f"{self.model.name} has the log_prob {found} in the chain, and {now} with what it finds "
+                "outside of itself now, which a kernel or a recorded function has changed",
+                location=definition(self.model),
+                fix="what changes while a chain runs may be used by proposals and transforms, and not by the "
+                "model: give that what changes as an argument, and change it by trace.update(args=...)",
+            )
 
     def _first_compiled(self, tallies: Tallies) -> Part | None:
         """Go on to the first step of a sweep that is compiled; None if there is none."""
