@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gendsl import continuous, gen, involutive_mcmc, normal, read, sample, select, transform, write
+from gendsl.errors import NotDeterministicError
 from gendsl.inference import cycle, involutive, random_walk, repeat
+from gendsl.inference.compiled import thresholds
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -90,10 +92,92 @@ def test_what_is_changed_in_place_is_taken_over(q, form):
     np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("q", [by_list, by_array, by_number], ids=lambda q: q.__name__)
+def test_a_recorded_function_may_change_it_too(q, form):
+    def chain(runtime):
+        def adapted(trace):
+            global WIDTH
+            for one in (SPREADS, WIDTHS):
+                one[0] *= 0.97
+            WIDTH = SPREADS[0]
+            return trace["mu"]
+
+        reset()
+        try:
+            with running_on(runtime):
+                return sample(involutive(q, shift), start(), 200, record=adapted, seed=1, progress=False)
+        finally:
+            reset()
+
+    found, expected = chain(form), chain("reference")
+    np.testing.assert_allclose(found["adapted"], expected["adapted"], rtol=1e-12)
+
+
+RECORDED = {
+    "list": lambda trace: trace["mu"] * SPREADS[0],
+    "array": lambda trace: trace["mu"] * WIDTHS.sum(),
+    "number": lambda trace: trace["mu"] * WIDTH,
+    "whole list": lambda trace: SPREADS,
+}
+
+
+@pytest.mark.parametrize("what", RECORDED)
+def test_what_is_recorded_sees_it_too(what, form):
+    def chain(runtime):
+        calls = []
+
+        def adapted(trace, rng):
+            global WIDTH
+            calls.append(0)
+            if len(calls) % 50 == 0:
+                SPREADS[0] *= 0.5
+                WIDTHS[0] *= 0.5
+                WIDTH = SPREADS[0]
+            return trace, None
+
+        reset()
+        try:
+            with running_on(runtime):
+                kernel = cycle(involutive(by_list, shift), adapted)
+                return sample(kernel, start(), 1050, record={"it": RECORDED[what]}, seed=1, progress=False)
+        finally:
+            reset()
+
+    found, expected = chain(form), chain("reference")
+    assert found.ran[0].startswith(f"{AS[form]} but for adapted")
+    np.testing.assert_allclose(found["it"], expected["it"], rtol=1e-12)
+
+
 def test_what_the_text_takes_for_constant_ends_it_at_once(form):
     found, expected = run(lambda: moved_by(by_number), form), run(lambda: moved_by(by_number), "reference")
     assert found.ran[0].endswith("then step by step: WIDTH is not what it was")
     np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["callable", "recorded"])
+def test_what_the_model_finds_may_not_change(by, form, monkeypatch):
+    monkeypatch.setattr(thresholds, "FIRST_COMPARED", 10**6)
+    monkeypatch.setattr(thresholds, "CHEAP", 10.0)
+
+    @gen
+    def spread(n):
+        mu = ~normal(0, 3)
+        for i in range(n):
+            ("y", i) @ ~normal(mu, SPREADS[0])
+
+    def changed(trace, rng=None):
+        SPREADS[0] *= 0.9
+        return trace["mu"] if rng is None else (trace, None)
+
+    reset()
+    begun = spread.generate((5,), {"y": np.arange(5.0)}, init={"mu": 0.5}, rng=1).trace
+    move = involutive(by_array, shift)
+    kernel, record = (cycle(move, changed), "mu") if by == "callable" else (move, changed)
+    try:
+        with running_on(form), pytest.raises(NotDeterministicError, match="finds outside of itself now"):
+            sample(kernel, begun, 200, record=record, seed=1, progress=False)
+    finally:
+        reset()
 
 
 def test_what_is_of_another_type_ends_it(form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from gendsl.compiler.hir.addresses import Addresses
 from gendsl.compiler.hir.encode import flat
-from gendsl.compiler.hir.facts import TextColumn
+from gendsl.compiler.hir.facts import Facts, TextColumn
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.outside import Outside
 from gendsl.compiler.hir.templates import ArgumentsOf, Lowered
@@ -22,6 +22,22 @@ from gendsl.compiler.llvm.native_layout import Layout
 
 _WITHOUT_REFERENCES = 2
 """The version of `marshal` whose bytes don't depend on who else has an object."""
+
+
+def as_found(facts: Facts, objects: Iterable[tuple[Any, Type]]) -> bytes:
+    """What there is now in some objects of some types: as bytes, equal if it is.
+
+    Raises:
+        NotClosed: one of them is not of its type.
+    """
+    return marshal.dumps([_as_found(facts, one, kind) for one, kind in objects], _WITHOUT_REFERENCES)
+
+
+def _as_found(facts: Facts, one: Any, kind: Type) -> Any:
+    """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""
+    if type(one) is np.ndarray and one.dtype.kind in "fiub":
+        return one.dtype.str, one.shape, one.tobytes()
+    return flat(facts, one, kind)
 
 
 class Compiled(ABC):
@@ -54,7 +70,7 @@ class Compiled(ABC):
         """
         places = self.lowered.inputs
         found = [(one, kind) for number, one, kind in self.inputs() if self._may_change(places[number][0])]
-        return marshal.dumps([self._as_found(one, kind) for one, kind in found], _WITHOUT_REFERENCES)
+        return as_found(self.lowered.facts, found)
 
     def fits(self) -> bool:
         """Whether the objects from outside that may change are of the types that the text is for."""
@@ -67,12 +83,6 @@ class Compiled(ABC):
     def _may_change(self, place: Any) -> bool:
         """Whether what is at a place among the inputs is the user's own, and no copy."""
         return not isinstance(place, (ArgumentsOf, TextColumn))
-
-    def _as_found(self, one: Any, kind: Type) -> Any:
-        """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""
-        if type(one) is np.ndarray and one.dtype.kind in "fiub":
-            return one.dtype.str, one.shape, one.tobytes()
-        return flat(self.lowered.facts, one, kind)
 
     @cached_property
     def _outside(self) -> Outside:

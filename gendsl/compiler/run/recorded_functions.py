@@ -35,6 +35,7 @@ from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.programs import replay
 from gendsl.compiler.python.print_python import name_apart
+from gendsl.compiler.run.compiled import as_found
 from gendsl.lang.source import find_source
 
 if TYPE_CHECKING:
@@ -155,6 +156,15 @@ class ClosedFunctions:
         """Of each list or array that the functions give, how many words an item takes."""
         return [width for kind in self.kinds for width in kind.widths]
 
+    def found_outside(self) -> bytes:
+        """What there is now in the objects from outside that may change: as bytes, equal if it is.
+
+        Raises:
+            NotClosed: one of them is not of the type that the text is for.
+        """
+        found = [(one, kind) for one, kind in self.lowered.inputs if not _stays(one)]
+        return as_found(self.lowered.facts, found)
+
     def given(self, memory: Words) -> np.ndarray:
         """The words behind those of the kernel, for what the functions find outside of themselves now.
 
@@ -172,6 +182,11 @@ class ClosedFunctions:
                 at = self.layout.input_word(Input(number, leaf, word)) - self.layout.first
                 words[at] = memory.word(part, word, inner)
         return words
+
+
+def _stays(found: Any) -> bool:
+    """Whether an input is a copy, or a text's own, and so none of the user's that may change."""
+    return found is LOG_DENSITY or isinstance(found, (ArgumentsOf, TextColumn))
 
 
 def _looked_at(functions: Sequence[hir.Function]) -> set[int]:
@@ -277,6 +292,7 @@ class RecordedFunctions:
 
     Attributes:
         recorders: what is recorded by them, by its name.
+        found: what they found outside of themselves.
     """
 
     def __init__(self, text: ClosedFunctions, state: NativeState, recorders: Mapping[str, Any]) -> None:
@@ -288,13 +304,33 @@ class RecordedFunctions:
             NotClosed: what the functions find outside is not of the types that the text is for.
         """
         self.text, self.state, self.recorders = text, state, dict(recorders)
-        self.memory = Words()
-        self.given = text.given(self.memory)
+        self.take_over()
         self.rooms = np.zeros((len(text.widths), 2), np.int64)
         self.rooms[:, 0] = _FIRST_ROOM
         self.call: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(
             text.native.address
         )
+
+    def take_over(self) -> None:
+        """Take over what they find outside of themselves now.
+
+        Raises:
+            NotClosed: it is not of the types that the text is for.
+        """
+        self.found, self.memory = self.text.found_outside(), Words()
+        self.given = self.text.given(self.memory)
+
+    def look_outside(self) -> None:
+        """Take over what code of the user's may have changed outside of them.
+
+        Raises:
+            NotClosed: it is something that the text takes for constant, or is of another type now.
+        """
+        changed = self.text.outside.changed(of_users=True)
+        if changed is not None:
+            raise NotClosed(f"{changed} is not what it was")
+        if self.text.found_outside() != self.found:
+            self.take_over()
 
     @property
     def width(self) -> int:

@@ -35,7 +35,7 @@ from gendsl.compiler.run.chain_reading import choice_reader, reader
 from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws, entry_at
-from gendsl.errors import RuntimeMismatchError
+from gendsl.errors import NotDeterministicError, RuntimeMismatchError
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
 from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
@@ -83,7 +83,9 @@ class Machine:
         why_called: why Python calls them, where it does.
         calls: how often it did as machine code failed, by the reason.
         told: what a kernel told of the last step that it made itself, and whether it led to another trace.
-        outside: what was found outside of the programs, where kernels are called that may change it.
+        outside: what was found outside of the programs, which what is called may change.
+        has_changed: whether that has become another.
+        recorder_ran: whether a recorder was called since it was looked at.
     """
 
     def __init__(
@@ -121,7 +123,8 @@ class Machine:
         state = self._taken_over(trace)
         self.state: ChainState = self.form(cast(Any, self.closed)) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
-        self.outside = self.closed.found_outside() if self.called else b""
+        self.outside = self.closed.found_outside()
+        self.has_changed = self.recorder_ran = False
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
         if state is None:
@@ -233,11 +236,11 @@ class Machine:
         value = None if read is None else read()
         if value is not None:
             return value
+        self.others_ran = self.recorder_ran = True
         if self.known is not None:
             return recorder(self.known)
         if self.looked_at is None:
             self.looked_at = LookedAt(self)
-        self.others_ran = True
         return recorder(self.looked_at)
 
     def _values_of_functions(self, functions: RecordedFunctions) -> dict[str, Any]:
@@ -349,7 +352,15 @@ class Machine:
             ):
                 self.call_functions("machine code fails too often")
         changed = self.closed.changed()
-        return None if changed is None else f"{changed} is not what it was"
+        if changed is not None:
+            return f"{changed} is not what it was"
+        if self.recorder_ran:
+            self.recorder_ran = False
+            try:
+                self._look_outside()
+            except NotClosed as error:
+                return str(error)
+        return None
 
     @property
     def needs_another_text(self) -> bool:
@@ -463,7 +474,7 @@ class Machine:
             elif self.state.kept:
                 self.state.remember(trace)
             if part.move is None:
-                self._look_outside(trace)
+                self._look_outside()
         except NotClosed as error:
             if trace.gen_fn.direct:
                 given = self.model.score(trace.args, dict(values_of(trace)))
@@ -474,20 +485,28 @@ class Machine:
         self.state.forget()
         self.known = None
 
-    def _look_outside(self, trace: Any) -> None:
-        """Take over what code of the user's may have changed outside of the programs.
+    def _look_outside(self) -> None:
+        """Take over what code of the user's may have changed outside of programs and recorded functions.
 
         Raises:
-            NotClosed: it is something that the text takes for constant, or is of another type now.
+            NotClosed: it is something that the text of the programs takes for constant, or is of another type
+                now.
         """
+        if self.functions is not None:
+            try:
+                self.functions.look_outside()
+            except NotClosed as error:
+                self.call_functions(str(error))
         changed = self.closed.changed(of_users=True)
         if changed is not None:
             raise NotClosed(f"{changed} is not what it was")
         found = self.closed.found_outside()
         if found != self.outside:
-            self.outside = found
+            self.outside, self.has_changed = found, True
             self.state.renew()
-            self.state.remember(trace)
+            known = self.known
+            self.state.remember(self.trace if self.state.kept else known)
+            self.known = known
 
     def _give_up(self, why: str, trace: Any, tallies: Tallies) -> None:
         """Go on from a trace by the kernels themselves, for a reason."""
@@ -517,6 +536,7 @@ class Machine:
         """Make the steps of one sweep, and compare the first of them with the reference.
 
         Raises:
+            NotDeterministicError: the model finds something else outside of itself than before.
             RuntimeMismatchError: the machine code does something else than the reference.
         """
         state = self.state
@@ -529,6 +549,8 @@ class Machine:
         started = time.perf_counter()
         self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
         steps, before = int(state.words[Word.STEPS]), self._oracle(part)
+        if self.has_changed:
+            self._check_density(before)
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
         state.tell()
@@ -550,6 +572,22 @@ class Machine:
         if failure is not None:
             self._make_step(failure, tallies)
         self._finish(tallies)
+
+    def _check_density(self, reference: Any) -> None:
+        """
+        Raises:
+            NotDeterministicError: the current trace has another log density as it is made of what there is
+                outside of the model now.
+        """
+        found, now = self.log_density, reference.log_prob
+        if not _close(found, now, abs(found) + abs(now)):
+            raise NotDeterministicError(
+                f"{self.model.name} has the log_prob {found} in the chain, and {now} with what it finds "
+                "outside of itself now, which a kernel or a recorded function has changed",
+                location=definition(self.model),
+                fix="what changes while a chain runs may be used by proposals and transforms, and not by the "
+                "model: give that what changes as an argument, and change it by trace.update(args=...)",
+            )
 
     def _first_compiled(self, tallies: Tallies) -> Part | None:
         """Go on to the first step of a sweep that is compiled; None if there is none."""
