@@ -6,6 +6,7 @@ import marshal
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -22,22 +23,38 @@ from gendsl.compiler.llvm.native_layout import Layout
 
 _WITHOUT_REFERENCES = 2
 """The version of `marshal` whose bytes don't depend on who else has an object."""
+_UNCHANGEABLE = frozenset([float, int, bool, str])
 
 
-def as_found(facts: Facts, objects: Iterable[tuple[Any, Type]]) -> bytes:
-    """What there is now in some objects of some types: as bytes, equal if it is.
+class Found:
+    """What there is in some objects, which are looked at again and again.
 
-    Raises:
-        NotClosed: one of them is not of its type.
+    Attributes:
+        items: for a list of numbers or strings what was in it last, and the bytes of that, by its place.
     """
-    return marshal.dumps([_as_found(facts, one, kind) for one, kind in objects], _WITHOUT_REFERENCES)
 
+    def __init__(self) -> None:
+        self.items: dict[int, tuple[list[Any], bytes]] = {}
 
-def _as_found(facts: Facts, one: Any, kind: Type) -> Any:
-    """What there is in an object, for `marshal`: of arrays their bytes, which takes least time."""
-    if type(one) is np.ndarray and one.dtype.kind in "fiub":
-        return one.dtype.str, one.shape, one.tobytes()
-    return flat(facts, one, kind)
+    def look(self, facts: Facts, objects: Iterable[tuple[Any, Type]]) -> tuple[bytes, ...]:
+        """What there is now: bytes for each object of some type, equal if it is.
+
+        Raises:
+            NotClosed: one of them is not of its type.
+        """
+        return tuple(self._bytes(facts, at, one, kind) for at, (one, kind) in enumerate(objects))
+
+    def _bytes(self, facts: Facts, at: int, one: Any, kind: Type) -> bytes:
+        if type(one) is np.ndarray and one.dtype.kind in "fiub":  # of these it takes least time
+            return marshal.dumps((one.dtype.str, one.shape, one.tobytes()), _WITHOUT_REFERENCES)
+        if type(one) is list and at in self.items:
+            before, known = self.items[at]
+            if len(one) == len(before) and all(map(is_, one, before)):
+                return known
+        found = marshal.dumps(flat(facts, one, kind), _WITHOUT_REFERENCES)
+        if type(one) is list and _UNCHANGEABLE.issuperset(map(type, one)):
+            self.items[at] = list(one), found
+        return found
 
 
 class Compiled(ABC):
@@ -62,15 +79,15 @@ class Compiled(ABC):
         """
         return self._outside.changed(of_users=of_users)
 
-    def found_outside(self) -> bytes:
-        """What there is now in the objects from outside that may change: as bytes, equal if it is.
+    def found_outside(self) -> tuple[bytes, ...]:
+        """What there is now in the objects from outside that may change: bytes for each, equal if it is.
 
         Raises:
             NotClosed: one of them is not of the type that the text is for.
         """
         places = self.lowered.inputs
         found = [(one, kind) for number, one, kind in self.inputs() if self._may_change(places[number][0])]
-        return as_found(self.lowered.facts, found)
+        return self._found.look(self.lowered.facts, found)
 
     def fits(self) -> bool:
         """Whether the objects from outside that may change are of the types that the text is for."""
@@ -83,6 +100,10 @@ class Compiled(ABC):
     def _may_change(self, place: Any) -> bool:
         """Whether what is at a place among the inputs is the user's own, and no copy."""
         return not isinstance(place, (ArgumentsOf, TextColumn))
+
+    @cached_property
+    def _found(self) -> Found:
+        return Found()
 
     @cached_property
     def _outside(self) -> Outside:

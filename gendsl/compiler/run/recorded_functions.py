@@ -35,7 +35,7 @@ from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.programs import replay
 from gendsl.compiler.python.print_python import name_apart
-from gendsl.compiler.run.compiled import as_found
+from gendsl.compiler.run.compiled import Found
 from gendsl.lang.source import find_source
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class ClosedFunctions:
         NativeFunctions(printer).drive(self.functions, self.kinds)
         printer.moves.functions(printer.primitives)
         self.sites, self.text = printer.sites, printer.module()
-        self.outside = Outside(self.lowered.guards)
+        self.outside, self.found = Outside(self.lowered.guards), Found()
 
     @cached_property
     def has_density(self) -> bool:
@@ -156,14 +156,14 @@ class ClosedFunctions:
         """Of each list or array that the functions give, how many words an item takes."""
         return [width for kind in self.kinds for width in kind.widths]
 
-    def found_outside(self) -> bytes:
-        """What there is now in the objects from outside that may change: as bytes, equal if it is.
+    def found_outside(self) -> tuple[bytes, ...]:
+        """What there is now in the objects from outside that may change: bytes for each, equal if it is.
 
         Raises:
             NotClosed: one of them is not of the type that the text is for.
         """
         found = [(one, kind) for one, kind in self.lowered.inputs if not _stays(one)]
-        return as_found(self.lowered.facts, found)
+        return self.found.look(self.lowered.facts, found)
 
     def given(self, memory: Words) -> np.ndarray:
         """The words behind those of the kernel, for what the functions find outside of themselves now.
