@@ -6,7 +6,8 @@ leaves of its value (`gendsl.compiler.hir.values`). What it learns about types i
 can't type raises `NotClosed` with the line.
 
 - a whole program: `program`; its variables in one call, and how branches and loops bring them together:
-  `frame`; what it is given and finds outside: `argument_types`, `known_parameters`
+  `frame`; the `names` of a text, and the `scopes` of names in Python; what it is given and finds outside:
+  `argument_types`, `known_parameters`
 - statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types:
   `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`

@@ -38,7 +38,7 @@ from gendsl.compiler.front import (
 from gendsl.compiler.front.binding import arguments, has_rest
 from gendsl.compiler.front.comprehensions import comprehension
 from gendsl.compiler.front.containers import insert, item, items_made, length
-from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.frame import Frame, fresh_name, only
 from gendsl.compiler.front.iteration import sequence
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.lists import as_tuple, extend, list_of
@@ -59,12 +59,14 @@ from gendsl.compiler.hir.types import (
     Type,
     Union,
     describe,
+    goes_once,
 )
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,

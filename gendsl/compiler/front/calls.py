@@ -42,7 +42,7 @@ from gendsl.compiler.front.argument_types import check_access
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.captures import activation_of, captured
-from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
+from gendsl.compiler.front.frame import Frame, Join
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.objects import Building, Token, object_layout, plain, remembered, widened
 from gendsl.compiler.front.operators import compared
@@ -63,6 +63,7 @@ from gendsl.compiler.hir.types import (
     Type,
     Union,
     describe,
+    goes_once,
     holds_closure,
     leaves,
     may_change,
@@ -72,6 +73,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     UNSET,
     Value,
+    is_never,
     items_of,
     known,
     make_tuple,

@@ -12,12 +12,14 @@ from gendsl import supports
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, scores
 from gendsl.compiler.front.containers import item_at
-from gendsl.compiler.front.coordinates import DISCRETE, coordinates
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.coordinates import coordinates
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.values import Value, items_of, known, make_tuple, number, number_leaf
+from gendsl.compiler.hir.values import Value, is_never, items_of, known, make_tuple, number, number_leaf
 from gendsl.distributions import affine, dirichlet, iid, mixture_of_normals, mvnormal, ordered, product
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.support_texts import CHARTS, Chart

@@ -11,7 +11,7 @@ from gendsl.compiler.front import array_places, calls, charts, draws, ellipses, 
 from gendsl.compiler.front.binding import arguments, bound
 from gendsl.compiler.front.containers import item_at, put
 from gendsl.compiler.front.coordinates import coordinates
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.objects import Building, widened
 from gendsl.compiler.front.operators import unary
 from gendsl.compiler.front.paths import path
@@ -36,7 +36,7 @@ from gendsl.compiler.hir.types import (
 from gendsl.compiler.hir.types import (
     Text as TextType,
 )
-from gendsl.compiler.hir.values import NOTHING, Value, items_of, known, make_tuple
+from gendsl.compiler.hir.values import NOTHING, Value, is_never, items_of, known, make_tuple
 from gendsl.distributions import Distribution, factor
 from gendsl.lang.sites import is_choice, is_splice, target_indices
 from gendsl.lang.trees import walk

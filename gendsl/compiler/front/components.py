@@ -17,16 +17,17 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import handles, library_shapes, traces
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
-from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import compared
 from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     known,

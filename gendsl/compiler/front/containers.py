@@ -19,7 +19,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import array_places, arrays, sets, tables, texts, traces
 from gendsl.compiler.front.array_axes import joined
 from gendsl.compiler.front.arrays import as_array
-from gendsl.compiler.front.frame import Frame, goes_once, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import (
     append,
     as_tuple,
@@ -53,6 +53,7 @@ from gendsl.compiler.hir.types import (
     Tuple,
     Union,
     describe,
+    goes_once,
     leaves,
 )
 from gendsl.compiler.hir.values import (
@@ -60,6 +61,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, scores
 from gendsl.compiler.front.containers import item_at, length
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import for_each
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.operators import arithmetic
 from gendsl.compiler.hir import Append, Const, Expr, Load, Op, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Known, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, items_of, known, number, number_leaf
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of, known, number, number_leaf
 from gendsl.distributions import affine, iid, mvnormal, normal, product
 
 if TYPE_CHECKING:

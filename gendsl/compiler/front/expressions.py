@@ -23,7 +23,7 @@ from gendsl.compiler.front import (
     traces,
 )
 from gendsl.compiler.front.draws import RandomGenerator
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import is_plain_tuple, test_of
 from gendsl.compiler.front.operators import binary, compare, truth, unary
@@ -51,6 +51,7 @@ from gendsl.compiler.hir.values import (
     Value,
     attribute_of,
     is_known,
+    is_never,
     items_of,
     known,
     make_tuple,

@@ -13,7 +13,7 @@ from typing import Any
 
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.containers import item_at, length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.instances import is_distribution, is_family
 from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import test_of
@@ -23,6 +23,7 @@ from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, 
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -6,31 +6,34 @@ Branches and loops are joined by the same code, so this is one module.
 from __future__ import annotations
 
 import ast
-import builtins
-import functools
-import keyword
 from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.names import RESERVED, Name, Text
+from gendsl.compiler.front.scopes import cells_of, scope_of
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.operations import NAMES
-from gendsl.compiler.hir.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.types import Generator as GeneratorType
-from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of
+from gendsl.compiler.hir.types import (
+    NEVER,
+    Box,
+    Never,
+    Type,
+    Union,
+    describe,
+    goes_once,
+    leaves,
+)
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of, narrowed
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 
-Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
 Env = dict[Name, Value]
-REPEATABLE = ("range", "keys", "values", "items")
-"""What can be gone through more than once."""
 _UNSET = known(UNSET)
 
 
@@ -110,42 +113,6 @@ class Join:
         return Value(joined, tuple(result))
 
 
-@dataclass(eq=False)
-class Text:
-    """The function of the text that statements are added to: its name space and its labels."""
-
-    function: hir.Function
-    used: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, hint: str) -> str:
-        """A name that the function does not use yet."""
-        count = self.used.get(hint, 0)
-        self.used[hint] = count + 1
-        name = hint if count == 0 else f"{hint}_{count}"
-        if count and name in self.used:
-            return self.fresh(hint)
-        self.used.setdefault(name, 1)
-        return name
-
-
-RESERVED = {
-    *dir(builtins),
-    *keyword.kwlist,
-    *NAMES,
-    "lanes",
-    "state",
-    "lp",
-    "None",
-    "True",
-    "False",
-    "and",
-    "or",
-    "not",
-    "if",
-    "lambda",
-}
-
-
 class Frame:
     """One activation of a Python function.
 
@@ -194,9 +161,9 @@ class Frame:
         self.returned: Callable[[Value], None] | None = None
         self.prefix: tuple[Any, ...] | None = None
         self.prefix_indices: tuple[Expr, ...] = ()
-        own, outside = _scope_of(node)
+        own, outside = scope_of(node)
         self.locals, self.globals = set(own), outside
-        self.cells = _cells_of(node)
+        self.cells = cells_of(node)
 
     @property
     def shown_line(self) -> int:
@@ -562,18 +529,6 @@ class Frame:
             self.emit(hir.Set(targets, values))
 
 
-def goes_once(type: Type) -> bool:
-    """Whether a value of a type is, or holds, what can be gone through once only."""
-    match type:
-        case Iterator(name):
-            return name not in REPEATABLE
-        case GeneratorType():
-            return True
-        case Tuple(items) | Union(items):
-            return any(map(goes_once, items))
-    return False
-
-
 def fresh_name(frame: Frame, what: str) -> Any:
     """The name of a variable that no other activation of the same call uses."""
     name: Any = (what, id(frame.here), frame.unrolled)
@@ -589,98 +544,5 @@ def only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
         raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
 
 
-def narrowed(value: Value, types: list[Type]) -> Value:
-    """A union that is known to have one of fewer types."""
-    assert isinstance(value.type, Union)
-    choices = alternatives_of(value)
-    kept = [i for i, one in enumerate(choices) if one.type in types]
-    if len(kept) == 1:
-        return choices[kept[0]]
-    tag: Expr = Const(len(kept) - 1, "i")
-    for place in range(len(kept) - 2, -1, -1):
-        test = Op("eq", (value.leaves[0], Const(kept[place], "i")), "b")
-        tag = Op("select", (test, Const(place, "i"), tag), "i")
-    parts = tuple(leaf for i in kept for leaf in choices[i].leaves)
-    return Value(Union(tuple(choices[i].type for i in kept)), (tag, *parts))
-
-
 def _size(expr: Expr) -> int:
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 1
-
-
-@functools.lru_cache(maxsize=4096)
-def _scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a definition binds itself, and those it declares to be of outside."""
-    bound: set[str] = set()
-    outside: set[str] = set()
-    if node is None:
-        return frozenset(), frozenset()
-    arguments = node.args
-    every = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    bound |= {a.arg for a in every if a is not None}
-
-    def visit(part: ast.AST) -> None:
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            bound.add(part.id)
-        elif isinstance(part, (ast.Global, ast.Nonlocal)):
-            outside.update(part.names)
-        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(part.name)
-            return
-        elif isinstance(part, (ast.Import, ast.ImportFrom)):
-            bound.update((alias.asname or alias.name).partition(".")[0] for alias in part.names)
-        elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
-            bound.add(part.name)
-        elif isinstance(part, ast.Lambda):
-            return
-        elif isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            for inner in ast.walk(part):
-                if isinstance(inner, ast.NamedExpr):
-                    bound.add(inner.target.id)
-            return
-        for child in ast.iter_child_nodes(part):
-            visit(child)
-
-    for part in node.body if isinstance(node.body, list) else [node.body]:
-        visit(part)
-    return frozenset(bound), frozenset(outside)
-
-
-@functools.lru_cache(maxsize=4096)
-def nonlocals(node: Any) -> frozenset[str]:
-    """The names that a definition declares to be those of a function around it."""
-    found: set[str] = set()
-
-    def visit(part: ast.AST) -> None:
-        if isinstance(part, ast.Nonlocal):
-            found.update(part.names)
-        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            for child in ast.iter_child_nodes(part):
-                visit(child)
-
-    for part in getattr(node, "body", []) if isinstance(getattr(node, "body", None), list) else []:
-        visit(part)
-    return frozenset(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def _cells_of(node: Any) -> frozenset[str]:
-    """The variables of a definition that functions in it assign to."""
-    inner = [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
-    ] if node is not None else []
-    own, outside = _scope_of(node)
-    return frozenset(name for part in inner for name in nonlocals(part) if name in own - outside)
-
-
-def is_never(value: Value) -> bool:
-    """Whether a value is one that is not known yet."""
-    return isinstance(value.type, Never)

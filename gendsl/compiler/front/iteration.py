@@ -12,7 +12,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, library_deque, tables
 from gendsl.compiler.front.comprehensions import visit_generated
 from gendsl.compiler.front.containers import item, item_at, length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, as_tuple, for_each, index_leaf, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.objects import object_attribute
@@ -38,6 +38,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

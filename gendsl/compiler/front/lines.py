@@ -13,17 +13,18 @@ from gendsl import supports
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.arrays import library_call
-from gendsl.compiler.front.coordinates import ENTRIES, WEIGHTS
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import list_of
 from gendsl.compiler.front.scores import support_of
 from gendsl.compiler.front.traces import TraceOf, trace_of
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.coordinates import ENTRIES, WEIGHTS
 from gendsl.compiler.hir.types import Array, List, Number, SubTrace, Tuple, describe, leaves
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     kind_of,

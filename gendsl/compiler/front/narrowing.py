@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front import objects
-from gendsl.compiler.front.frame import Frame, narrowed
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir.types import (
     Known,
     Type,
@@ -17,6 +17,7 @@ from gendsl.compiler.hir.values import (
     NONE,
     Value,
     alternatives_of,
+    narrowed,
 )
 
 

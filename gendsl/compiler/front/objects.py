@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import instances, library_deque
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.types import (
     TEXT,
@@ -34,7 +34,7 @@ from gendsl.compiler.hir.types import (
     leaves,
     may_change,
 )
-from gendsl.compiler.hir.values import NOTHING, UNSET, Value, known, may_be_unset
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, is_never, known, may_be_unset
 from gendsl.distributions.support_texts import CONTAINS
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, containers, instances, numbers, paths, sets, tables, texts
 from gendsl.compiler.front.containers import length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import (
     BINARY,
     COMPARE,
@@ -49,6 +49,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -26,19 +26,20 @@ from gendsl.compiler.front.argument_types import LONGEST_TUPLE, NUMPYS, type_of
 from gendsl.compiler.front.binding import bound
 from gendsl.compiler.front.calls import call_function
 from gendsl.compiler.front.containers import separate
-from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.expressions import expression
 from gendsl.compiler.front.families import constant_distribution
-from gendsl.compiler.front.frame import RESERVED, Frame, Text
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.instances import check_missing
 from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.language import Language
 from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.lines import line_at
+from gendsl.compiler.front.names import RESERVED, Text
 from gendsl.compiler.front.sources import FunctionSource, lambda_source, marked, origin_of, returns_closure
 from gendsl.compiler.front.statements import statements
 from gendsl.compiler.front.traces import TraceOf
 from gendsl.compiler.hir import Const, Expr, Input, Var
+from gendsl.compiler.hir.coordinates import UNKNOWN
 from gendsl.compiler.hir.facts import Facts, depth
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.key_paths import PATHS

@@ -12,13 +12,14 @@ import numpy as np
 from gendsl.compiler.front import array_calls, library_stats
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.families import constant_distribution
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Array, Tuple
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

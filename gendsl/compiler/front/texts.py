@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.facts import MOST_OPTIONS
 from gendsl.compiler.hir.joined import is_readable, may_be_one, parsed
@@ -33,6 +33,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import paths, texts
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.paths import path
 from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.hir.joined import may_be_one
@@ -27,6 +27,7 @@ from gendsl.compiler.hir.types import (
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
+    is_never,
     make_tuple,
 )
 

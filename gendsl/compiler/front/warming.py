@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import Known, List, Number, Tuple, Type
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, number, number_leaf
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, number, number_leaf
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Expr, Kind, Var
+from gendsl.compiler.hir.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.meetings import Meeting
 from gendsl.compiler.llvm.lists import Lists
 from gendsl.compiler.llvm.native_draws import NATIVE

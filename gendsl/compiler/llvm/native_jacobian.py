@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gendsl.compiler.front.coordinates import DISCRETE
 from gendsl.compiler.hir import Var
+from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.llvm.native_layout import (
     READ_WORDS,
     ROUNDING_AT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import DISCRETE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
+from gendsl.compiler.hir.coordinates import DISCRETE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, leaves
 from gendsl.compiler.llvm.choices import Choices
 from gendsl.compiler.llvm.native_layout import (

@@ -34,7 +34,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
+from gendsl.compiler.hir.coordinates import DISCRETE, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.failures import TextFailure
 from gendsl.compiler.hir.key_paths import EMPTY
 from gendsl.compiler.hir.meetings import Meeting, upper_index

@@ -16,10 +16,10 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.argument_types import type_of
-from gendsl.compiler.front.coordinates import TRIANGLE, UNKNOWN
 from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.hir import collector, observations
 from gendsl.compiler.hir.addresses import Addresses, Paths
+from gendsl.compiler.hir.coordinates import TRIANGLE, UNKNOWN
 from gendsl.compiler.hir.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.hir.decode import from_python
 from gendsl.compiler.hir.failures import PYTHON_FAILURES, NotClosed

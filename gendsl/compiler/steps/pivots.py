@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import NUMBER
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -42,6 +41,7 @@ from gendsl.compiler.hir import (
     Var,
     Write,
 )
+from gendsl.compiler.hir.coordinates import NUMBER
 from gendsl.compiler.hir.derivatives import ZERO
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.steps.move import Slopes

@@ -22,7 +22,7 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import (
     Body,
     Call,
