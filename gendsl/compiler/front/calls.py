@@ -26,12 +26,14 @@ from gendsl.compiler.front import (
     draws,
     ellipses,
     families,
+    functions,
     handles,
     instances,
     library_deque,
     library_numbers,
     lines,
     lists,
+    outside,
     scores,
     sets,
     stats,
@@ -193,12 +195,12 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
             raise frame.not_closed(f"{found.__name__} is a generator function")
         return call_function(frame, found, args, named)
     if isinstance(found, MethodType):
-        owner = frame.program.constant(frame, found.__self__)
+        owner = outside.constant(frame, found.__self__)
         return _call_bound(frame, owner, found.__func__, args, named)
     if isinstance(found, functools.partial):
-        given = [frame.program.constant(frame, arg) for arg in found.args]
-        more = {name: frame.program.constant(frame, arg) for name, arg in found.keywords.items()}
-        return call(frame, frame.program.constant(frame, found.func), [*given, *args], {**more, **named})
+        given = [outside.constant(frame, arg) for arg in found.args]
+        more = {name: outside.constant(frame, arg) for name, arg in found.keywords.items()}
+        return call(frame, outside.constant(frame, found.func), [*given, *args], {**more, **named})
     wrapped = getattr(found, "__wrapped__", None)
     if isinstance(found, functools._lru_cache_wrapper):
         return remembered(frame, call(frame, known(wrapped), args, named))
@@ -214,8 +216,8 @@ def _call_transform(frame: Frame, found: Any, args: list[Value], named: dict[str
     """A transform that another one calls."""
     program, origin = frame.program, found.origin
     program.sources.setdefault(origin.function, FunctionSource(origin.node, origin.filename))
-    owner = [program.constant(frame, one) for one in found._bound]
-    given = {name: program.constant(frame, value, name) for name, value in found.parameters.items()}
+    owner = [outside.constant(frame, one) for one in found._bound]
+    given = {name: outside.constant(frame, value, name) for name, value in found.parameters.items()}
     call_function(frame, origin.function, [*owner, *args], {**given, **named})
     return NONE
 
@@ -274,8 +276,8 @@ def _call_container_method(
 def call_function(frame: Frame, function: FunctionType, args: list[Value], named: dict[str, Value]) -> Value:
     """A call of a plain Python function."""
     program = frame.program
-    source = program.source(frame, function)
-    given = bound(frame, source.node, program.defaults(frame, function), args, named, function.__name__)
+    source = outside.source_of(frame, function)
+    given = bound(frame, source.node, outside.defaults_of(frame, function), args, named, function.__name__)
     if given is None:
         frame.fail(f"{function.__name__} is called with arguments that it does not take")
         return NOTHING
@@ -294,8 +296,8 @@ def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> 
     It may be in the midst of being lowered for other arguments, as for arrays of arrays.
     """
     program = frame.program
-    source = program.source(frame, function)
-    given = bound(frame, source.node, program.defaults(frame, function), args, {}, function.__name__)
+    source = outside.source_of(frame, function)
+    given = bound(frame, source.node, outside.defaults_of(frame, function), args, {}, function.__name__)
     assert given is not None
     stack, program.stack = program.stack, [one for one in program.stack if one is not function]
     try:
@@ -325,7 +327,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     key = (function, tuple(types.items()))
     made = program.functions.get(key)
     if made is None:
-        made = program.lower_function(frame, key, function, source, types)
+        made = functions.lower_function(frame, key, function, source, types)
     given_leaves = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
     result_type = program.result_type((key, "result"), source.node)
     targets = [frame.fresh("value", kind) for kind in leaves(result_type)]
@@ -520,12 +522,12 @@ def _is_generated(function: Any) -> bool:
 def built(frame: Frame, cls: type, init: FunctionType, args: list[Value], named: dict[str, Value]) -> Value:
     """An instance whose attributes `__init__` sets."""
     program = frame.program
-    source = program.source(frame, init)
+    source = outside.source_of(frame, init)
     activation = (frame.activation, id(frame.here), frame.unrolled, cls)
     inner = Frame(program, frame.text, frame.out, source.node, init, source.filename, activation)
     building = Building(cls, inner)
     given = bound(
-        frame, source.node, program.defaults(frame, init), [Value(building), *args], named, cls.__name__
+        frame, source.node, outside.defaults_of(frame, init), [Value(building), *args], named, cls.__name__
     )
     if given is None:
         frame.fail(f"{cls.__name__} is called with arguments that it does not take")
@@ -577,7 +579,7 @@ def _named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Val
             if name not in cls._field_defaults:
                 frame.fail("a missing argument of a named tuple")
                 return NOTHING
-            found[name] = frame.program.constant(frame, cls._field_defaults[name])
+            found[name] = outside.constant(frame, cls._field_defaults[name])
     if len(args) > len(cls._fields):
         frame.fail("too many arguments of a named tuple")
         return NOTHING
@@ -603,7 +605,7 @@ def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value
         if f.name in found:
             continue
         if f.default is not dataclasses.MISSING:
-            found[f.name] = frame.program.constant(frame, f.default)
+            found[f.name] = outside.constant(frame, f.default)
         elif f.default_factory is not dataclasses.MISSING:
             found[f.name] = call(frame, known(f.default_factory), [], {})
         elif f.init:
@@ -612,7 +614,7 @@ def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value
     ordered = {f.name: found[f.name] for f in dataclasses.fields(cls) if f.name in found}
     post = getattr(cls, "__post_init__", None)
     if isinstance(post, FunctionType) and not issubclass(cls, Support):  # those only check
-        source = frame.program.source(frame, post)
+        source = outside.source_of(frame, post)
         activation = (frame.activation, id(frame.here), frame.unrolled, cls)
         inner = Frame(frame.program, frame.text, frame.out, source.node, post, source.filename, activation)
         building = Building(cls, inner)
@@ -670,12 +672,12 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
         raise frame.not_closed(f"super().{node.func.attr}", node)
     if not isinstance(owner.type, Building):
         return call_function(frame, method, [owner, *args], named)
-    source = frame.program.source(frame, method)
+    source = outside.source_of(frame, method)
     activation = (frame.activation, id(node), frame.unrolled, method)
     inner = Frame(frame.program, frame.text, frame.out, source.node, method, source.filename, activation)
     building = Building(cls, inner)
     given = bound(
-        frame, source.node, frame.program.defaults(frame, method), [Value(building), *args], named, "super"
+        frame, source.node, outside.defaults_of(frame, method), [Value(building), *args], named, "super"
     )
     if given is None:
         frame.fail("super() is called with arguments that it does not take")

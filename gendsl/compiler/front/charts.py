@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, scores
+from gendsl.compiler.front import arrays, calls, outside, scores
 from gendsl.compiler.front.containers import item_at
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame
@@ -264,7 +264,7 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if cls is mixture_of_normals or (at and cls in (mvnormal, affine)):
-        return frame.program.constant(frame, supports.Real())
+        return outside.constant(frame, supports.Real())
     if at and cls is iid:
         return _support_of_one(frame, items_of(distribution)[0], at[1:])
     if at and issubclass(cls, product):
@@ -287,7 +287,7 @@ def _interval(frame: Frame, support: Value, at: list[Expr]) -> Value:
         return frame.switch(support, lambda one: _interval(frame, one, at))
     kind = getattr(support.type, "cls", None)
     if at and kind is supports.RealArray:
-        return frame.program.constant(frame, supports.Real())
+        return outside.constant(frame, supports.Real())
     if at and kind is supports.Repeated:
         return _interval(frame, items_of(support)[0], at[1:])
     if at or not (isinstance(kind, type) and issubclass(kind, Line)) or kind.__eq__ is object.__eq__:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, arrays, sets, tables, texts, traces
+from gendsl.compiler.front import array_places, arrays, outside, sets, tables, texts, traces
 from gendsl.compiler.front.array_axes import joined
 from gendsl.compiler.front.arrays import as_array
 from gendsl.compiler.front.frame import Frame
@@ -132,7 +132,7 @@ def length(frame: Frame, value: Value) -> Expr:
         if goes_once(value.type):
             frame.fail("the length of an iterator")
             return Const(0, "i")
-        count = frame.language.sequence(frame, value).count
+        count = frame.language.count(frame, value)
         return Const(count, "i") if isinstance(count, int) else count
     cls = getattr(value.type, "cls", None)
     if cls is not None and hasattr(cls, "__len__"):
@@ -483,7 +483,7 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
                 return NOTHING
         case Known(value=dict() as table) if is_known(index):
             try:
-                return frame.program.constant(frame, table[object_of(index)])
+                return outside.constant(frame, table[object_of(index)])
             except (KeyError, TypeError):
                 frame.fail("a key of a dict")
                 return NOTHING

@@ -16,6 +16,7 @@ from gendsl.compiler.front import (
     containers,
     lists,
     objects,
+    outside,
     paths,
     sets,
     tables,
@@ -94,7 +95,7 @@ def name_value(frame: Frame, name: str) -> Value:
     found = frame.look_up(name)
     if found is not None:
         return found
-    return frame.program.outside(frame, name)
+    return outside.free_name(frame, name)
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
@@ -123,7 +124,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found):
-            return frame.program.attribute_of_constant(frame, found, name)
+            return outside.attribute_of_constant(frame, found, name)
         case Object():
             return objects.object_attribute(frame, value, name)
         case Tuple(cls=cls):

@@ -10,28 +10,17 @@ from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.language import Language
 from gendsl.compiler.front.names import RESERVED, Name, Text
 from gendsl.compiler.front.scopes import cells_of, scope_of
+from gendsl.compiler.front.walk import Walk
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import (
-    NEVER,
-    Box,
-    Never,
-    Type,
-    Union,
-    describe,
-    goes_once,
-    leaves,
-)
+from gendsl.compiler.hir.types import NEVER, Box, Never, Type, Union, describe, goes_once, leaves
 from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of, narrowed
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-
 
 Env = dict[Name, Value]
 _UNSET = known(UNSET)
@@ -113,6 +102,12 @@ class Join:
         return Value(joined, tuple(result))
 
 
+class Program(Walk):
+    """The program that activations are of: what a walk makes, and the functions that lower parts of it."""
+
+    language: ClassVar[Language[Frame]]
+
+
 class Frame:
     """One activation of a Python function.
 
@@ -131,7 +126,7 @@ class Frame:
 
     def __init__(
         self,
-        program: Lowering,
+        program: Program,
         text: Text,
         out: Body,
         node: Any,

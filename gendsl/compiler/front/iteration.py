@@ -71,6 +71,11 @@ class Sequence:
     visit: Callable[[Any, Callable[[Value], None]], None] | None = None  # in place of `at`: it may skip items
 
 
+def count(frame: Frame, value: Value) -> int | Expr:
+    """How many items a loop over a value goes over; an int where that is known when the text is made."""
+    return sequence(frame, value).count
+
+
 def sequence(frame: Frame, value: Value) -> Sequence:
     """What a loop over a value goes over."""
     value = frame.opened(value)

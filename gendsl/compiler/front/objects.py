@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import instances, library_deque
+from gendsl.compiler.front import instances, library_deque, outside
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.types import (
@@ -218,7 +218,7 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
             return known(found)
     if program.is_generative(raw):
         return Value(Method(value.type, raw), value.leaves)
-    return program.constant(frame, getattr(cls, name))
+    return outside.constant(frame, getattr(cls, name))
 
 
 _UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, classmethod)

@@ -23,6 +23,7 @@ from gendsl.compiler.front import (
     instances,
     lists,
     objects,
+    outside,
     sets,
     tables,
 )
@@ -587,7 +588,7 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
             raise frame.not_closed("a relative import", node)
         module = importlib.import_module(node.module)
         for alias in node.names:
-            found = frame.program.attribute_of_constant(frame, module, alias.name)
+            found = outside.attribute_of_constant(frame, module, alias.name)
             frame.bind(alias.asname or alias.name, found)
         return
     for alias in node.names:

@@ -17,7 +17,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import exact
 from gendsl.compiler.front.argument_types import type_of
 from gendsl.compiler.front.program import Entry, Lowering
-from gendsl.compiler.front.traces import whole
+from gendsl.compiler.front.traces import trace_given, whole
 from gendsl.compiler.hir import Input, collector
 from gendsl.compiler.hir.copies import read_again
 from gendsl.compiler.hir.encode import Words, deep_layout, flat
@@ -100,7 +100,7 @@ class ClosedFunctions:
             raise NotClosed("the program makes choices that may have the address of others")
         lowering, source = Lowering(draws=True, records=True), find_source(value_at, "gen")
         types = tuple(type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args))
-        trace = whole(lowering.trace_given(MODEL))
+        trace = whole(trace_given(lowering, MODEL))
         entries = [Entry(MODEL, model.compiled.origin, types, bound=model.bound)]
         entries += [
             Entry(f"function{number}", source, (trace,), constants={"function": one}, chooses=False)
