@@ -89,7 +89,7 @@ def test_an_import_against_the_order_of_the_compiler_is_found(tmp_path):
 
 
 def within(paths, package):
-    """Which modules of a package each of them imports, also for types alone: module -> (name, line) of those."""
+    """Which modules of a package each of them imports, also for types: module -> (name, line) of those."""
     names = {path.stem for path in paths}
     found = {}
     for path in paths:

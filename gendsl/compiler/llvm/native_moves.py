@@ -18,7 +18,7 @@ from gendsl.compiler.llvm.native_records import NativeRecords
 from gendsl.compiler.llvm.operations import ARGUMENTS, RESULTS
 from gendsl.compiler.llvm.text import TEMPLATE_TAG, TYPES
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.python.state import CANCEL, CLOSE
+from gendsl.compiler.python.choice_values import CANCEL, CLOSE
 
 TINY = 10
 """How many lines an operation has that is inlined: a step calls it a few times, from many places."""

@@ -19,7 +19,7 @@ from gendsl.compiler.llvm.native_layout import (
 )
 from gendsl.compiler.llvm.native_logs import LOG_TAG
 from gendsl.compiler.llvm.text import TYPES, literal
-from gendsl.compiler.python.state import NO_COORDINATE
+from gendsl.compiler.python.state_columns import NO_COORDINATE
 
 
 class Transforms(Choices):

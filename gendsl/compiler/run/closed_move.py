@@ -48,10 +48,11 @@ from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.invariants import simplify
 from gendsl.compiler.programs import density, replay, sampler
 from gendsl.compiler.programs.density import Zeros
+from gendsl.compiler.python.choice_values import index_of, indices_of
 from gendsl.compiler.python.numpy_loops import print_at_once
 from gendsl.compiler.python.numpy_runtime import Table
 from gendsl.compiler.python.print_python import input_name, name_apart, print_python
-from gendsl.compiler.python.state import LEGEND, NOTES, MoveState, index_of, indices_of
+from gendsl.compiler.python.state import LEGEND, NOTES, MoveState
 from gendsl.compiler.run.chain_kernel import ChainKernel, Placed, all_of, is_input_of
 from gendsl.compiler.run.closed import CompiledText
 from gendsl.compiler.run.slopes import shared, slopes

@@ -41,7 +41,7 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.types import Array, Type, leaves
 from gendsl.compiler.passes.short_lists import clean
-from gendsl.compiler.python.state import NO_COORDINATE
+from gendsl.compiler.python.state_columns import NO_COORDINATE
 from gendsl.compiler.steps.step_parts import Slopes
 
 PAIR: tuple[Kind, ...] = ("i", "f")
