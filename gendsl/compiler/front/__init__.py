@@ -14,8 +14,8 @@ can't type raises `NotClosed` with the line.
 - calls: `calls`, `sources` of functions, `binding` of arguments, `captures` and `cells` of nested functions;
   attributes of `objects`, special methods of `instances`; Python's own functions: `builtin_calls`,
   `scalar_calls`, `operator_calls`, `iterator_calls`
-- containers: `lists`, `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings:
-  `texts`
+- containers: `lists`, `tables` (dicts) and `table_functions`, `counters`, `sets`; what all `containers` have
+  in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:
   `array_calls`, `array_arguments`; what the functions do: `array_elementwise`, `array_making`,
   `array_shapes`, `array_joins`, `array_sums`, `array_searches`, `array_products`; those that are plain

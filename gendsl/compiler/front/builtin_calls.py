@@ -23,10 +23,10 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import (
     array_calls,
     arrays,
-    containers,
     counters,
     exact,
     library_numbers,
+    list_methods,
     lists,
     numbers,
     objects,
@@ -37,10 +37,11 @@ from gendsl.compiler.front import (
 )
 from gendsl.compiler.front.binding import arguments, has_rest
 from gendsl.compiler.front.comprehensions import comprehension
-from gendsl.compiler.front.containers import insert, item, items_made, length
+from gendsl.compiler.front.containers import item, items_made, length
 from gendsl.compiler.front.frame import Frame, fresh_name, only
 from gendsl.compiler.front.iteration import sequence
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
+from gendsl.compiler.front.list_methods import insert
 from gendsl.compiler.front.lists import as_tuple, extend, list_of
 from gendsl.compiler.front.loops import each, loop_over
 from gendsl.compiler.front.numbers import Handler, is_plain_tuple
@@ -439,9 +440,9 @@ def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    key, descending = containers.sort_options(frame, named)
+    key, descending = list_methods.sort_options(frame, named)
     given = args[0] if key is not None else sets.unordered(args[0])
-    return containers.sorted_list(frame, given, key, descending, in_place=False)
+    return list_methods.sorted_list(frame, given, key, descending, in_place=False)
 
 
 def _any_all(is_any: bool) -> Handler:

@@ -22,7 +22,6 @@ from gendsl.compiler.front import (
     builtin_calls,
     cells,
     components,
-    containers,
     draws,
     ellipses,
     families,
@@ -32,12 +31,14 @@ from gendsl.compiler.front import (
     library_deque,
     library_numbers,
     lines,
+    list_methods,
     lists,
     outside,
     scores,
     sets,
     stats,
     tables,
+    texts,
     warming,
 )
 from gendsl.compiler.front.argument_types import check_access
@@ -242,7 +243,7 @@ def _call_container_method(
 ) -> Value:
     match owner.type:
         case List():
-            return containers.list_method(frame, owner, name, args, named)
+            return list_methods.list_method(frame, owner, name, args, named)
         case Dict() if name in ("keys", "values", "items") and not args:
             return Value(Iterator(name, (owner.type,)), owner.leaves)
         case Set() if not named:
@@ -252,7 +253,7 @@ def _call_container_method(
         case Array():
             return array_calls.method(frame, owner, name, args, named)
         case Known(value=str()) | Text() if not named:
-            return containers.text_method(frame, owner, name, args)
+            return texts.text_method(frame, owner, name, args)
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from gendsl import supports
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, outside, scores
-from gendsl.compiler.front.containers import item_at
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.names import Text
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.hir.failures import NotClosed

@@ -20,12 +20,12 @@ from gendsl.compiler.front import (
     stats,
 )
 from gendsl.compiler.front.binding import arguments, bound
-from gendsl.compiler.front.containers import item_at, put
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.objects import Building, widened
 from gendsl.compiler.front.operators import unary
 from gendsl.compiler.front.paths import path
+from gendsl.compiler.front.subscripts import item_at, put
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.templates import MODEL, NO_VALUE

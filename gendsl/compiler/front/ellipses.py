@@ -10,11 +10,12 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, scores
-from gendsl.compiler.front.containers import item_at, length
+from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.front.lists import for_each
 from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.operators import arithmetic
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Append, Const, Expr, Load, Op, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Known, List, Number, Tuple, Type, Union, describe, leaves

@@ -13,12 +13,12 @@ from gendsl.compiler.front import (
     calls,
     choices,
     comprehensions,
-    containers,
     lists,
     objects,
     outside,
     paths,
     sets,
+    subscripts,
     tables,
     texts,
     traces,
@@ -341,7 +341,7 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
-    return containers.subscript(frame, expression(frame, node.value), node.slice)
+    return subscripts.subscript(frame, expression(frame, node.value), node.slice)
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front import arrays, outside
-from gendsl.compiler.front.containers import item_at, length
+from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.instances import is_distribution, is_family
 from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import arithmetic, compared
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
 from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import (

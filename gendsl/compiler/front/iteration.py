@@ -11,12 +11,13 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, library_deque, tables
 from gendsl.compiler.front.comprehensions import visit_generated
-from gendsl.compiler.front.containers import item, item_at, length
+from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, as_tuple, for_each, index_leaf, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.objects import object_attribute
 from gendsl.compiler.front.operators import arithmetic, truth
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     Array,

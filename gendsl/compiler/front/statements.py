@@ -19,12 +19,13 @@ from gendsl.compiler.front import (
     arrays,
     calls,
     choices,
-    containers,
+    container_operators,
     instances,
     lists,
     objects,
     outside,
     sets,
+    subscripts,
     tables,
 )
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
@@ -110,7 +111,7 @@ def assign(frame: Frame, target: ast.expr, value: Value) -> None:
             for part, item in zip(parts, items, strict=True):
                 assign(frame, part.value if isinstance(part, ast.Starred) else part, item)
         case ast.Subscript(value=owner, slice=index):
-            containers.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
+            subscripts.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
         case ast.Attribute(value=owner, attr=name):
             objects.assign_attribute(frame, expression(frame, owner), frame.private(name), value)
         case _:
@@ -130,7 +131,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
                 lists.extend(frame, node, old, new)
                 return old
             if isinstance(node.op, ast.Mult):
-                containers.repeat(frame, node, old, new)
+                container_operators.repeat(frame, node, old, new)
                 return old
             frame.fail("an operation in place that lists do not have")
             return NOTHING
@@ -166,7 +167,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
             if isinstance(index, ast.Slice):
                 raise frame.not_closed("an operation in place on a slice of a list", node)
             at = frame.atoms(expression(frame, index))
-            containers.put(frame, value, at, changed(containers.item_at(frame, value, at)))
+            subscripts.put(frame, value, at, changed(subscripts.item_at(frame, value, at)))
         case _:
             raise frame.not_closed("an operation in place", node)
 
@@ -177,7 +178,7 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
             case ast.Name(id=name):
                 frame.env.pop(name, None)
             case ast.Subscript(value=owner, slice=index):
-                containers.delete_item(frame, expression(frame, owner), index)
+                subscripts.delete_item(frame, expression(frame, owner), index)
             case _:
                 raise frame.not_closed("`del` of an attribute", target)
 
@@ -293,7 +294,7 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
             return test
         case ast.MatchOr(patterns=patterns) if not any(isinstance(p, ast.MatchAs) for p in patterns):
             tests = [_matches(frame, p, subject, names) for p in patterns]
-            return containers._any(frame, tests)
+            return container_operators._any(frame, tests)
         case ast.MatchSequence(patterns=patterns) if not any(isinstance(p, ast.MatchStar) for p in patterns):
             subject = frame.opened(subject)
             if isinstance(subject.type, (Union, List, Array)):
