@@ -13,7 +13,8 @@ can't type raises `NotClosed` with the line.
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
 - calls: `calls`, `sources` of functions, `binding` of arguments, `captures` and `cells` of nested functions;
   attributes of `objects`, special methods of `instances`; Python's own functions: `builtin_calls`,
-  `scalar_calls`, `operator_calls`, `iterator_calls`
+  with tables of `number_calls`, `scalar_calls`, `reduction_calls`, `container_calls`, `object_calls`,
+  `operator_calls`, `iterator_calls`
 - containers: `lists`, `tables` (dicts) and `table_functions`, `counters`, `sets`; what all `containers` have
   in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:
