@@ -8,13 +8,13 @@ can't type raises `NotClosed` with the line.
 - a whole program: `program`, and the tables of its `walk`; its `functions` of the text; its variables in one
   call, and how branches and loops bring them together: `frame`; the `names` of a text, and the `scopes` of
   names in Python; what it is given, and finds `outside` of itself: `argument_types`, `known_parameters`
-- statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types:
-  `narrowing`
+- statements: `statements`, `unpacking`, `matching`, `loops` over what `iteration` says, and their
+  `loop_variables`; what tests tell of types: `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
-- calls: `calls`, `sources` of functions, `binding` of arguments, `captures` and `cells` of nested functions;
-  attributes of `objects`, special methods of `instances`; Python's own functions: `builtin_calls`,
-  with tables of `number_calls`, `scalar_calls`, `reduction_calls`, `container_calls`, `object_calls`,
-  `operator_calls`, `iterator_calls`
+- calls: `calls`, `function_calls` and `constructors`, `sources` of functions, `binding` of arguments,
+  `captures` and `cells` of nested functions; attributes of `objects`, special methods of `instances`;
+  Python's own functions: `builtin_calls`, with tables of `number_calls`, `scalar_calls`, `reduction_calls`,
+  `container_calls`, `object_calls`, `operator_calls`, `iterator_calls`
 - containers: `lists`, `tables` (dicts) and `table_functions`, `counters`, `sets`; what all `containers` have
   in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, outside, scores
+from gendsl.compiler.front import arrays, calls, function_calls, outside, scores
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.names import Text
@@ -193,7 +193,7 @@ class _OfVector(_OfArray):
         """The coordinates of a value, or the value at coordinates, and the log slope of the chart."""
         chart, support = _chart_of_all(self.frame, self.given)  # type: ignore[misc]
         self.fewer = chart.fewer
-        found = calls.call_function(self.frame, getattr(chart, way), [support, value], {})
+        found = function_calls.call_function(self.frame, getattr(chart, way), [support, value], {})
         if is_never(found):
             raise self.outer.not_closed(f"the coordinates of what {self.wide.cls.__name__} draws")
         vector, slope = items_of(self.frame.atoms(found))

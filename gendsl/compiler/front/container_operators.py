@@ -143,12 +143,13 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
                 raise frame.not_closed("`in` a range with a step")
             return inside
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
-            return _any(
+            return any_of(
                 frame, [frame.language.equal_parts(frame, known(one), frame.atoms(value)) for one in found]
             )
         case Tuple() if is_plain_tuple(container.type):
             value = frame.atoms(value)
-            return _any(frame, [frame.language.equal_parts(frame, one, value) for one in items_of(container)])
+            tests = [frame.language.equal_parts(frame, one, value) for one in items_of(container)]
+            return any_of(frame, tests)
         case List():
             found_at = frame.set(hir.FALSE, "found")
             value = frame.atoms(value)
@@ -179,7 +180,7 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
     raise frame.not_closed(f"`in` {describe(container.type)}")
 
 
-def _any(frame: Frame, tests: list[Expr]) -> Expr:
+def any_of(frame: Frame, tests: list[Expr]) -> Expr:
     result: Expr = hir.FALSE
     for test in tests:
         if isinstance(test, Const):

@@ -13,6 +13,7 @@ from gendsl.compiler.front import (
     calls,
     choices,
     comprehensions,
+    function_calls,
     lists,
     objects,
     outside,
@@ -345,7 +346,7 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Value:
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
-    return calls.closure(frame, node)
+    return function_calls.closure(frame, node)
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:

@@ -6,11 +6,13 @@ from gendsl.compiler.front import (
     array_calls,
     calls,
     cells,
+    constructors,
     containers,
     counters,
     draws,
     expressions,
     families,
+    function_calls,
     iteration,
     loops,
     operators,
@@ -28,10 +30,10 @@ class WholeLanguage:
     attribute = staticmethod(expressions.attribute)
 
     call = staticmethod(calls.call)
-    call_function = staticmethod(calls.call_function)
+    call_function = staticmethod(function_calls.call_function)
     call_method = staticmethod(calls.call_method)
-    inline_function = staticmethod(calls.inline_function)
-    construct = staticmethod(calls.construct)
+    inline_function = staticmethod(function_calls.inline_function)
+    construct = staticmethod(constructors.construct)
     call_numpy = staticmethod(array_calls.call)
     plain_call = staticmethod(draws.plain_call)
 
