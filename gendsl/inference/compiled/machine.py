@@ -200,7 +200,7 @@ class Machine:
         self.state.tell()
         if self.known is None:
             self.known = LookedAt(self)
-            self.known.leave(self.observed_alone)
+            self.known.leave(self.closed, self.observed_alone)
         trace = self.known
         if trace.scored_from is None:
             trace.scored_from = Values(self.state.choices(), AsItWas(self.closed))
