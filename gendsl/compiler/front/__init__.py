@@ -6,8 +6,9 @@ leaves of its value (`gendsl.compiler.hir.values`). What it learns about types i
 can't type raises `NotClosed` with the line.
 
 - a whole program: `program`, and the tables of its `walk`; its `functions` of the text; its variables in one
-  call, and how branches and loops bring them together: `frame`; the `names` of a text, and the `scopes` of
-  names in Python; what it is given, and finds `outside` of itself: `argument_types`, `known_parameters`
+  call, and how branches and loops bring them together: `frame`, which is an `emitter` of statements; the
+  `names` of a text, and the `scopes` of names in Python; what it is given, and finds `outside` of itself:
+  `argument_types`, `known_parameters`
 - statements: `statements`, `unpacking`, `matching`, `loops` over what `iteration` says, and their
   `loop_variables`; what tests tell of types: `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`

@@ -1,7 +1,4 @@
-"""Activations: the variables of one call of a function, and how branches and loops bring them together.
-
-Branches and loops are joined by the same code, so this is one module.
-"""
+"""Activations: the variables of one call of a function, and how branches and loops bring them together."""
 
 from __future__ import annotations
 
@@ -13,14 +10,15 @@ from types import FunctionType
 from typing import Any, ClassVar
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.emitter import Emitter
 from gendsl.compiler.front.language import Language
-from gendsl.compiler.front.names import RESERVED, Name, Text
+from gendsl.compiler.front.names import Name, Text
 from gendsl.compiler.front.scopes import cells_of, scope_of
 from gendsl.compiler.front.walk import Walk
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import NEVER, Box, Never, Type, Union, describe, goes_once, leaves
-from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of, narrowed
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, narrowed
 
 Env = dict[Name, Value]
 _UNSET = known(UNSET)
@@ -108,13 +106,11 @@ class Program(Walk):
     language: ClassVar[Language[Frame]]
 
 
-class Frame:
+class Frame(Emitter):
     """One activation of a Python function.
 
     Attributes:
         env: the variables, as the next statement sees them.
-        out: the body that statements are added to.
-        live: whether control reaches the next statement.
         language: what modules call that come after theirs; see `front.language`.
         activation: tells the facts of this activation from those of others.
         here: the node that is being lowered.
@@ -135,19 +131,14 @@ class Frame:
         activation: Hashable,
         outer: Frame | None = None,
     ) -> None:
+        super().__init__(text, out, filename)
         self.program = program
         self.language = program.language
-        self.text = text
-        self.out = out
         self.node = node
         self.function = function
-        self.filename = filename
         self.activation = activation
         self.outer = outer
         self.env: Env = {}
-        self.live = True
-        self.line = 0
-        self.call_line: int | None = None
         self.here: Any = node
         self.comprehended: set[str] = set()
         self.loops: list[LoopFrame] = []
@@ -159,84 +150,6 @@ class Frame:
         own, outside = scope_of(node)
         self.locals, self.globals = set(own), outside
         self.cells = cells_of(node)
-
-    @property
-    def shown_line(self) -> int:
-        """The line that a comment of the text gives: that of the call, for a body from another file."""
-        return self.line if self.call_line is None else self.call_line
-
-    # --- emitting ---------------------------------------------------------------------------------
-
-    def emit(self, statement: Statement) -> None:
-        """Add a statement, if control reaches it."""
-        if self.live:
-            statement.line = self.shown_line
-            self.out.append(statement)
-
-    def fresh(self, name: Name, kind: str) -> Var:
-        """A new variable, named after one of the user's."""
-        while isinstance(name, tuple):  # (an object, its attribute), or (what it is for, where)
-            name = name[-1] if isinstance(name[-1], str) else name[0] if isinstance(name[0], str) else "t"
-        hint = str(name)
-        hint = hir.identifier(hint).strip("_") or "t"
-        if hint in RESERVED:
-            hint = f"{hint}_"
-        if not hint.isidentifier():
-            hint = f"t_{hint}"
-        return Var(self.text.fresh(hint), kind)
-
-    def set(self, expr: Expr, name: Name = "t") -> Var:
-        """A new variable with the value of an expression."""
-        var = self.fresh(name, expr.kind)
-        self.emit(hir.Set([var], [expr]))
-        return var
-
-    def op(self, name: str, args: Iterable[Expr], kind: str) -> Expr:
-        """An operation; where it may fail it is evaluated here and now."""
-        expr = Op(name, tuple(args), kind)
-        integer = kind == "i" and name in ("add", "sub", "mul", "neg", "abs")
-        if (name in hir.NEVER_FAIL or name.startswith("np_")) and not integer:
-            return expr if _size(expr) < 12 else self.set(expr)
-        if integer or name in ("index_of",):
-            return expr if _size(expr) < 6 else self.set(expr)
-        return self.set(expr)
-
-    def atom(self, expr: Expr, name: Name = "t") -> Expr:
-        """An expression that may be used more than once."""
-        return self.set(expr, name) if isinstance(expr, Op) else expr
-
-    def atoms(self, value: Value, name: Name = "t") -> Value:
-        """A value whose leaves may be used more than once."""
-        if not any(isinstance(leaf, Op) for leaf in value.leaves):
-            return value
-        return Value(value.type, tuple(self.atom(leaf, name) for leaf in value.leaves))
-
-    def fail(self, reason: str) -> None:
-        """The program raises here."""
-        self.emit(hir.Fail(reason))
-        self.live = False
-
-    def fail_if(self, test: Expr, reason: str) -> None:
-        """The program raises here where a test holds."""
-        if isinstance(test, Const):
-            if test.value:
-                self.fail(reason)
-            return
-        stop = hir.Fail(reason)
-        stop.line = self.shown_line
-        self.emit(hir.If(test, [stop], []))
-
-    def fail_unless(self, test: Expr, reason: str) -> None:
-        """The program raises here where a test does not hold."""
-        if isinstance(test, Const):
-            if not test.value:
-                self.fail(reason)
-            return
-        self.fail_if(Op("not", (test,), "b"), reason)
-
-    def not_closed(self, reason: str, node: ast.AST | None = None) -> NotClosed:
-        """The error for what the compiler does not read."""
-        return NotClosed(reason, self.line if node is None else line_of(node), self.filename)
 
     def place(self, node: ast.AST, what: Hashable = None) -> Hashable:
         """The key of a fact about a node in this activation."""
@@ -537,7 +450,3 @@ def only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
     extra = set(named) - set(allowed)
     if extra:
         raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
-
-
-def _size(expr: Expr) -> int:
-    return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 1
