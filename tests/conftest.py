@@ -3,7 +3,7 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--thinned FOLDER` one in twenty-four of the cases that the sample
+Where a file is named, all its cases run. With `--thinned FOLDER` one in 24 of the cases that the sample
 leaves out runs.
 """
 

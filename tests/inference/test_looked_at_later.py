@@ -1,4 +1,4 @@
-"""Traces of machine code that are looked at only after what the program finds outside of itself has changed."""
+"""Traces of machine code that are looked at after what the program finds outside of itself has changed."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def measured(data):
 
 @gen
 def walk(trace):
-    mu = ~normal(trace["mu"], STEP)  # noqa: F841
+    mu = ~normal(trace["mu"], STEP)
 
 
 DATA = [0.4, 0.7, -0.1]
@@ -79,9 +79,9 @@ def test_what_a_program_returned_is_not_made_of_what_changed_since(traces, monke
     monkeypatch.setitem(globals(), "UNIT", 3.0)
     for trace in traces:
         with pytest.raises(NotDeterministicError, match="measured finds something else outside"):
-            trace.retval  # noqa: B018
+            trace.retval
         with pytest.raises(NotDeterministicError):
-            trace.log_likelihood  # noqa: B018
+            trace.log_likelihood
         assert repr(trace) == "<trace of measured as it was: 4 choices>"
         assert dict(trace.choices) == {("mu",): trace["mu"], **{("x", i): x for i, x in enumerate(DATA)}}
         assert len(trace.observed) == 3

@@ -21,8 +21,9 @@ from gendsl.compiler.front import library_exact, library_sums
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.llvm.recorded_values import Scalar, is_same
 from gendsl.compiler.run import recorded_functions
+from gendsl.compiler.run.closed_functions import ClosedFunctions
 from gendsl.compiler.run.native_state import NativeState
-from gendsl.compiler.run.recorded_functions import ClosedFunctions, RecordedFunctions
+from gendsl.compiler.run.recorded_functions import RecordedFunctions
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import birth_death, cycle, mh, resume
 from gendsl.inference.compiled import policy, texts, thresholds

@@ -5,16 +5,19 @@ leaves of its value (`gendsl.compiler.hir.values`). What it learns about types i
 (`hir.facts`); the program is lowered again until none does, and the HIR is that of the last walk. What it
 can't type raises `NotClosed` with the line.
 
-- a whole program: `program`; its variables in one call, and how branches and loops bring them together:
-  `frame`; what it is given and finds outside: `argument_types`, `known_parameters`
-- statements: `statements`, `unpacking`, `loops` over what `iteration` says; what tests tell of types:
-  `narrowing`
+- a whole program: `program`, and the tables of its `walk`; its `functions` of the text; its variables in one
+  call, and how branches and loops bring them together: `frame`, which is an `emitter` of statements; the
+  `names` of a text, and the `scopes` of names in Python; what it is given, and finds `outside` of itself:
+  `argument_types`, `known_parameters`
+- statements: `statements`, `unpacking`, `matching`, `loops` over what `iteration` says, and their
+  `loop_variables`; what tests tell of types: `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
-- calls: `calls`, `sources` of functions, `binding` of arguments, `captures` and `cells` of nested functions;
-  attributes of `objects`, special methods of `instances`; Python's own functions: `builtin_calls`,
-  `scalar_calls`, `operator_calls`, `iterator_calls`
-- containers: `lists`, `containers`, `tables` (dicts) and `table_functions`, `counters`, `sets`; strings:
-  `texts`
+- calls: `calls`, `function_calls` and `constructors`, `sources` of functions, `binding` of arguments,
+  `captures` and `cells` of nested functions; attributes of `objects`, special methods of `instances`;
+  Python's own functions: `builtin_calls`, with tables of `number_calls`, `scalar_calls`, `reduction_calls`,
+  `container_calls`, `object_calls`, `operator_calls`, `iterator_calls`
+- containers: `lists`, `tables` (dicts) and `table_functions`, `counters`, `sets`; what all `containers` have
+  in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:
   `array_calls`, `array_arguments`; what the functions do: `array_elementwise`, `array_making`,
   `array_shapes`, `array_joins`, `array_sums`, `array_searches`, `array_products`; those that are plain
@@ -26,9 +29,10 @@ can't type raises `NotClosed` with the line.
   `library_itertools`, `library_slopes`; with NumPy's bits: `library_exact`, `exact`
 - choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`,
   `charts` and `coordinates`
-- traces that programs are given: `traces`, calls in these: `subtrees`; what transforms do with them:
-  `handles`
+- traces that programs are given: `traces`, calls in these: `subtrees`, what their programs have there:
+  `trace_programs`; what transforms do with them: `handles`
 - what kernels ask of traces, as they are written: `lines`, `blocks`, `ellipses`, `components`, `warming`
 
-Its modules import one way; what one needs of those behind it, as the walk comes round, is in `language`.
+Its modules import one way, also for types; what one needs of those behind it, as the walk comes round, is
+declared in `language`, and put together in `whole_language`.
 """

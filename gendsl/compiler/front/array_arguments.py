@@ -18,7 +18,7 @@ from gendsl.compiler.front.arrays import (
     strides_of,
     view,
 )
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import index_leaf, writable
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr
@@ -27,6 +27,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

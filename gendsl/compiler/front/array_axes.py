@@ -27,7 +27,7 @@ from gendsl.compiler.front.arrays import (
     times,
     view,
 )
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import (
@@ -35,6 +35,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     make_tuple,
     number_leaf,

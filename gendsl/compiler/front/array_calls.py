@@ -24,7 +24,7 @@ from gendsl.compiler.front.array_arguments import ONE, into
 from gendsl.compiler.front.array_places import Place, put_at
 from gendsl.compiler.front.array_shapes import raveled, reshape
 from gendsl.compiler.front.arrays import as_array, copy_into, library_call, load, reshaped, size_of, to_list
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler, no_number, of_one_type
 from gendsl.compiler.hir import Op
 from gendsl.compiler.hir.types import (
@@ -37,6 +37,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     items_of,
     make_tuple,
     number,

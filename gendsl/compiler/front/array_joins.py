@@ -30,7 +30,7 @@ from gendsl.compiler.front.arrays import (
     times,
     view,
 )
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.types import NEVER, Array, Known, List, Tuple
@@ -39,6 +39,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

@@ -26,7 +26,7 @@ from gendsl.compiler.front.arrays import (
     times,
     view,
 )
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import sequence_of, slice_bounds
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import (
@@ -41,6 +41,7 @@ from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     kind_of,

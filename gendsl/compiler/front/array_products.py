@@ -24,7 +24,7 @@ from gendsl.compiler.front.arrays import (
     strides_of,
     view,
 )
-from gendsl.compiler.front.frame import Frame, is_never, only
+from gendsl.compiler.front.frame import Frame, only
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array, Tuple
@@ -34,6 +34,7 @@ from gendsl.compiler.hir.values import (
     Value,
     as_kind,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

@@ -12,7 +12,7 @@ from gendsl.compiler.front.array_axes import axes_of, changed
 from gendsl.compiler.front.array_places import Place, at_place
 from gendsl.compiler.front.array_shapes import without_axis
 from gendsl.compiler.front.arrays import as_array, binary, flat, library_call, shape_of
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.front.operators import truth
 from gendsl.compiler.hir import Expr, Op
@@ -23,6 +23,7 @@ from gendsl.compiler.hir.values import (
     Value,
     as_kind,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,

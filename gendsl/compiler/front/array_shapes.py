@@ -10,7 +10,7 @@ from gendsl.compiler.front import library_joins
 from gendsl.compiler.front.array_arguments import ONE, arguments, attribute, shape_count
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, flipped, permuted
 from gendsl.compiler.front.arrays import as_array, load, reshaped, shape_of, size_of, strides_of, times, view
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array
@@ -19,6 +19,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     make_tuple,

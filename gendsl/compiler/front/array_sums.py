@@ -14,10 +14,20 @@ from gendsl.compiler.front import exact, library_numbers, library_searches, libr
 from gendsl.compiler.front.array_arguments import arguments, given_arguments, shape_count, vector
 from gendsl.compiler.front.array_axes import axis_of, changed, differences, joined, reduced
 from gendsl.compiler.front.arrays import as_array, flat, library_call, same_shape, shape_of
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir.types import Array
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, is_number, known, make_tuple, object_of
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_never,
+    is_number,
+    known,
+    make_tuple,
+    object_of,
+)
 
 _REDUCED: dict[Any, Any] = {
     np.sum: library_sums.sum_all, np.prod: library_sums.prod_all, np.max: library_sums.max_all,

@@ -17,17 +17,10 @@ import scipy.special
 from gendsl.compiler.front import library_linear, library_shapes
 from gendsl.compiler.front.array_arguments import arguments
 from gendsl.compiler.front.arrays import as_array
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir.types import Array, List
-from gendsl.compiler.hir.values import (
-    NONE,
-    NOTHING,
-    Value,
-    is_number,
-    kind_of,
-    make_tuple,
-)
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, is_number, kind_of, make_tuple
 
 
 def _text(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, list_of, writable
 from gendsl.compiler.front.numbers import BINARY
 from gendsl.compiler.hir import Const, Expr, Op, both
@@ -35,6 +35,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     as_kind,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -13,14 +13,14 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.containers import item, length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, as_tuple, copied, extend, list_of
 from gendsl.compiler.front.loops import each
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operators import equal
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, describe
-from gendsl.compiler.hir.values import NONE, Value, items_of, known, make_tuple
+from gendsl.compiler.hir.values import NONE, Value, is_never, items_of, known, make_tuple
 
 MAPPING = "**"
 """Stands among the arguments by name for a dict with more of them."""

@@ -6,17 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import Known, List, Number, Tuple, Type
 from gendsl.compiler.hir.values import NONE, Value, items_of, number_leaf
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-
 
 _MODULE = "gendsl.inference.blocks"
 FLOATS, INTEGERS = ("f",), ("i",)
@@ -41,7 +37,7 @@ their log weights.
 """
 
 
-def block_of(lowering: Lowering, number: int) -> Type:
+def block_of(lowering: Program, number: int) -> Type:
     """The type of the blocks of a kernel, which has a number."""
     if number not in lowering.blocks:
         parameters = [Var(name, "r") for name in PARTS]
@@ -57,7 +53,7 @@ def block_of(lowering: Lowering, number: int) -> Type:
     return Tuple((Known(("block", number)), *lists))
 
 
-def _list(lowering: Lowering, number: int, name: str, kind: str) -> List:
+def _list(lowering: Program, number: int, name: str, kind: str) -> List:
     site = lowering.facts.site(("block", number, name))
     lowering.facts.grow_item(site, Number(kind))
     return List(lowering.facts.find(site))

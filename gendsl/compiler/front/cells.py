@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never, nonlocals
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.objects import assign_attribute, object_attribute
+from gendsl.compiler.front.scopes import nonlocals
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import (
     Closure,
@@ -17,7 +18,7 @@ from gendsl.compiler.hir.types import (
     holds_closure,
     leaves,
 )
-from gendsl.compiler.hir.values import UNSET, Value, known
+from gendsl.compiler.hir.values import UNSET, Value, is_never, known
 
 _VALUE = "value"
 

@@ -10,14 +10,16 @@ from collections.abc import Callable
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, scores
-from gendsl.compiler.front.containers import item_at
-from gendsl.compiler.front.coordinates import DISCRETE, coordinates
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front import arrays, calls, function_calls, outside, scores
+from gendsl.compiler.front.coordinates import coordinates
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.names import Text
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.values import Value, items_of, known, make_tuple, number, number_leaf
+from gendsl.compiler.hir.values import Value, is_never, items_of, known, make_tuple, number, number_leaf
 from gendsl.distributions import affine, dirichlet, iid, mixture_of_normals, mvnormal, ordered, product
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.support_texts import CHARTS, Chart
@@ -191,7 +193,7 @@ class _OfVector(_OfArray):
         """The coordinates of a value, or the value at coordinates, and the log slope of the chart."""
         chart, support = _chart_of_all(self.frame, self.given)  # type: ignore[misc]
         self.fewer = chart.fewer
-        found = calls.call_function(self.frame, getattr(chart, way), [support, value], {})
+        found = function_calls.call_function(self.frame, getattr(chart, way), [support, value], {})
         if is_never(found):
             raise self.outer.not_closed(f"the coordinates of what {self.wide.cls.__name__} draws")
         vector, slope = items_of(self.frame.atoms(found))
@@ -262,7 +264,7 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if cls is mixture_of_normals or (at and cls in (mvnormal, affine)):
-        return frame.program.constant(frame, supports.Real())
+        return outside.constant(frame, supports.Real())
     if at and cls is iid:
         return _support_of_one(frame, items_of(distribution)[0], at[1:])
     if at and issubclass(cls, product):
@@ -285,7 +287,7 @@ def _interval(frame: Frame, support: Value, at: list[Expr]) -> Value:
         return frame.switch(support, lambda one: _interval(frame, one, at))
     kind = getattr(support.type, "cls", None)
     if at and kind is supports.RealArray:
-        return frame.program.constant(frame, supports.Real())
+        return outside.constant(frame, supports.Real())
     if at and kind is supports.Repeated:
         return _interval(frame, items_of(support)[0], at[1:])
     if at or not (isinstance(kind, type) and issubclass(kind, Line)) or kind.__eq__ is object.__eq__:

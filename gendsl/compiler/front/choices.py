@@ -7,14 +7,25 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, calls, charts, draws, ellipses, paths, scores, stats
+from gendsl.compiler.front import (
+    array_places,
+    calls,
+    charts,
+    draws,
+    ellipses,
+    functions,
+    outside,
+    paths,
+    scores,
+    stats,
+)
 from gendsl.compiler.front.binding import arguments, bound
-from gendsl.compiler.front.containers import item_at, put
 from gendsl.compiler.front.coordinates import coordinates
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.objects import Building, widened
 from gendsl.compiler.front.operators import unary
 from gendsl.compiler.front.paths import path
+from gendsl.compiler.front.subscripts import item_at, put
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.templates import MODEL, NO_VALUE
@@ -36,7 +47,7 @@ from gendsl.compiler.hir.types import (
 from gendsl.compiler.hir.types import (
     Text as TextType,
 )
-from gendsl.compiler.hir.values import NOTHING, Value, items_of, known, make_tuple
+from gendsl.compiler.hir.values import NOTHING, Value, is_never, items_of, known, make_tuple
 from gendsl.distributions import Distribution, factor
 from gendsl.lang.sites import is_choice, is_splice, target_indices
 from gendsl.lang.trees import walk
@@ -152,7 +163,7 @@ def _generative(frame: Frame, function: Value) -> tuple[Any, list[Value]] | None
         case Known(value=found) if frame.program.is_generative(found):
             if not hasattr(found, "compiled"):
                 raise frame.not_closed(f"a call of {found!r}, a generative function of another kind")
-            return found, [frame.program.constant(frame, one) for one in found.bound]
+            return found, [outside.constant(frame, one) for one in found.bound]
         case Method(owner, found) if frame.program.is_generative(found):
             if not hasattr(found, "compiled") or found.kind is not None:
                 raise frame.not_closed("a static or class method that is a @gen function")
@@ -270,7 +281,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     given = bound(
         frame,
         origin.node,
-        lowering.defaults(frame, origin.function),
+        outside.defaults_of(frame, origin.function),
         request.args,
         request.named,
         program.name,
@@ -310,7 +321,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     key = (lowering.trace, origin.function, prefix, tuple(types.items()))
     made = lowering.functions.get(key)
     if made is None:
-        made = lowering.lower_program(frame, key, program, types, prefix)
+        made = functions.lower_program(frame, key, program, types, prefix)
     leaves_ = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
     result = lowering.result_type((key, "result"), origin.node)
     if called is not None:

@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import handles, library_shapes, traces
+from gendsl.compiler.front import handles, library_shapes, trace_programs, traces
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
-from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import compared
 from gendsl.compiler.hir import Const, Expr, Op, both
+from gendsl.compiler.hir.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     known,
@@ -67,7 +68,7 @@ def _trace_of(frame: Frame, args: list[Value]) -> Value:
     (handle,) = args
     if not isinstance(handle.type, SubTrace) or handle.type.trace.role != "input" or handle.type.prefix:
         raise frame.not_closed("the trace of what is no input")
-    return traces.whole(frame.program.trace_given(handle.type.trace.name))
+    return traces.whole(traces.trace_given(frame.program, handle.type.trace.name))
 
 
 def _distribution_in(frame: Frame, args: list[Value]) -> Value:
@@ -76,7 +77,7 @@ def _distribution_in(frame: Frame, args: list[Value]) -> Value:
     found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
     if len(found) != 1 or found[0].test is not hir.TRUE:
         raise frame.not_closed("the distribution of a choice of one type or another")
-    return frame.program.distribution_at(frame, found[0].template, found[0].indices, is_given=True)
+    return trace_programs.distribution_at(frame, found[0].template, found[0].indices, is_given=True)
 
 
 def _choices_of(frame: Frame, args: list[Value]) -> Value:

@@ -6,6 +6,7 @@ from gendsl import supports
 from gendsl.compiler.front.families import component_examples
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.scores import support_of, value_type
+from gendsl.compiler.hir.coordinates import DISCRETE, ENTRIES, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union
 from gendsl.compiler.hir.values import Value, alternatives_of, items_of
 from gendsl.distributions import (
@@ -23,9 +24,6 @@ from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.supports.scalar import ScalarSupport
 
-DISCRETE, NUMBER, ENTRIES, WEIGHTS, UNKNOWN, TRIANGLE = range(6)
-"""None; one; one for each entry; one for each entry but the last; not known; one for each entry on and below
-the diagonal of a symmetric matrix, which is copied whole: what a map computes of it is not followed."""
 _COMPONENTS = {affine: 0, iid: 0, ordered: 0, mixture: 1, product: 0}
 """Where the distribution is, or the list of them, that a distribution is made of."""
 _OF_SUPPORTS = {supports.RealArray: ENTRIES, supports.Ordered: ENTRIES, supports.Simplex: WEIGHTS}

@@ -7,8 +7,9 @@ from collections import Counter
 
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.captures import owner_of
-from gendsl.compiler.front.containers import length, sorted_list
+from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.list_methods import sorted_list
 from gendsl.compiler.front.lists import copied, index_leaf
 from gendsl.compiler.front.loops import each
 from gendsl.compiler.front.operators import arithmetic

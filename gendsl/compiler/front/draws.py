@@ -17,8 +17,9 @@ from autograd.tracer import getval
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.arrays import library_call
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, list_of
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operators import arithmetic
 from gendsl.compiler.front.scores import number_leaves, value_type
@@ -29,6 +30,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,

@@ -6,23 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, scores
-from gendsl.compiler.front.containers import item_at, length
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.containers import length
+from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.front.lists import for_each
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.operators import arithmetic
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Append, Const, Expr, Load, Op, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Known, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, items_of, known, number, number_leaf
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of, known, number, number_leaf
 from gendsl.distributions import affine, iid, mvnormal, normal, product
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-
 
 _MODULE = "gendsl.inference.ellipses"
 POINT, FLOATS = ("f", "f", "f"), ("f",)
@@ -50,7 +48,7 @@ begins.
 """
 
 
-def ellipse_of(lowering: Lowering, number: int) -> Type:
+def ellipse_of(lowering: Program, number: int) -> Type:
     """The type of the ellipses of a kernel, which has a number."""
     if number not in lowering.ellipses:
         parameters = [Var(name, kind) for name, kind in zip(PARTS, "rrrfi", strict=True)]

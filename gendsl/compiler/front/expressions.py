@@ -13,17 +13,19 @@ from gendsl.compiler.front import (
     calls,
     choices,
     comprehensions,
-    containers,
+    function_calls,
     lists,
     objects,
+    outside,
     paths,
     sets,
+    subscripts,
     tables,
     texts,
     traces,
 )
 from gendsl.compiler.front.draws import RandomGenerator
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import is_plain_tuple, test_of
 from gendsl.compiler.front.operators import binary, compare, truth, unary
@@ -51,6 +53,7 @@ from gendsl.compiler.hir.values import (
     Value,
     attribute_of,
     is_known,
+    is_never,
     items_of,
     known,
     make_tuple,
@@ -93,7 +96,7 @@ def name_value(frame: Frame, name: str) -> Value:
     found = frame.look_up(name)
     if found is not None:
         return found
-    return frame.program.outside(frame, name)
+    return outside.free_name(frame, name)
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
@@ -122,7 +125,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found):
-            return frame.program.attribute_of_constant(frame, found, name)
+            return outside.attribute_of_constant(frame, found, name)
         case Object():
             return objects.object_attribute(frame, value, name)
         case Tuple(cls=cls):
@@ -339,11 +342,11 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
-    return containers.subscript(frame, expression(frame, node.value), node.slice)
+    return subscripts.subscript(frame, expression(frame, node.value), node.slice)
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
-    return calls.closure(frame, node)
+    return function_calls.closure(frame, node)
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:

@@ -11,18 +11,20 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import arrays
-from gendsl.compiler.front.containers import item_at, length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front import arrays, outside
+from gendsl.compiler.front.containers import length
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.instances import is_distribution, is_family
 from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import arithmetic, compared
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
 from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     kind_of,
@@ -175,7 +177,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
         if is_built_in(cls) and not issubclass(cls, ScalarFamily):
             raise frame.not_closed(f"the family {cls.__name__}")
         return None
-    defaults = frame.program.defaults(frame, cls.__init__)  # type: ignore[misc]
+    defaults = outside.defaults_of(frame, cls.__init__)  # type: ignore[misc]
     names: tuple[str, ...] = cls.parameters  # type: ignore[attr-defined]
     found = {**dict(zip(names, args, strict=False)), **named}
     given = [found.get(name, defaults.get(name, NOTHING)) for name in names]
@@ -238,16 +240,16 @@ def image(frame: Frame, operator: str, distribution: Value, other: Value) -> Val
     return construct(frame, affine, [distribution, scale, shift], {}) or NOTHING
 
 
-def constant(program: Any, frame: Frame, found: Distribution) -> Value | None:
+def _written(frame: Frame, found: Distribution) -> Value | None:
     """A distribution from outside, of a family that is written with NumPy; None for others."""
     cls = type(found)
     if isinstance(found, product):
-        components = [program.constant(frame, one) for one in found.components]
+        components = [outside.constant(frame, one) for one in found.components]
         if cls is not product:
             raise frame.not_closed("a product of a family from outside")
         return make_tuple([make_tuple(components)], product, ("components",))
     if cls in texts.TEXTS:
-        return construct(frame, cls, [program.constant(frame, getattr(found, p)) for p in cls.parameters], {})
+        return construct(frame, cls, [outside.constant(frame, getattr(found, p)) for p in cls.parameters], {})
     return None
 
 
@@ -397,13 +399,13 @@ def distribution_of_class(
     return construct(frame, cls, args, named)
 
 
-def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Value:
+def constant_distribution(frame: Frame, found: Distribution) -> Value:
     """A distribution that exists when the text is made."""
     cls = type(found)
-    made = constant(program, frame, found)
+    made = _written(frame, found)
     if made is not None:
         return made
     names = tuple(cls.parameters) or tuple(vars(found))
     if any(not hasattr(found, name) for name in names):
         raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")
-    return make_tuple([program.constant(frame, getattr(found, name)) for name in names], cls, names)
+    return make_tuple([outside.constant(frame, getattr(found, name)) for name in names], cls, names)

@@ -1,36 +1,26 @@
-"""Activations: the variables of one call of a function, and how branches and loops bring them together.
-
-Branches and loops are joined by the same code, so this is one module.
-"""
+"""Activations: the variables of one call of a function, and how branches and loops bring them together."""
 
 from __future__ import annotations
 
 import ast
-import builtins
-import functools
-import keyword
 from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.emitter import Emitter
+from gendsl.compiler.front.language import Language
+from gendsl.compiler.front.names import Name, Text
+from gendsl.compiler.front.scopes import cells_of, scope_of
+from gendsl.compiler.front.walk import Walk
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.operations import NAMES
-from gendsl.compiler.hir.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, describe, leaves
-from gendsl.compiler.hir.types import Generator as GeneratorType
-from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, line_of
+from gendsl.compiler.hir.types import NEVER, Box, Never, Type, Union, describe, goes_once, leaves
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, alternatives_of, known, narrowed
 
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-
-
-Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
 Env = dict[Name, Value]
-REPEATABLE = ("range", "keys", "values", "items")
-"""What can be gone through more than once."""
 _UNSET = known(UNSET)
 
 
@@ -110,49 +100,17 @@ class Join:
         return Value(joined, tuple(result))
 
 
-@dataclass(eq=False)
-class Text:
-    """The function of the text that statements are added to: its name space and its labels."""
+class Program(Walk):
+    """The program that activations are of: what a walk makes, and the functions that lower parts of it."""
 
-    function: hir.Function
-    used: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, hint: str) -> str:
-        """A name that the function does not use yet."""
-        count = self.used.get(hint, 0)
-        self.used[hint] = count + 1
-        name = hint if count == 0 else f"{hint}_{count}"
-        if count and name in self.used:
-            return self.fresh(hint)
-        self.used.setdefault(name, 1)
-        return name
+    language: ClassVar[Language[Frame]]
 
 
-RESERVED = {
-    *dir(builtins),
-    *keyword.kwlist,
-    *NAMES,
-    "lanes",
-    "state",
-    "lp",
-    "None",
-    "True",
-    "False",
-    "and",
-    "or",
-    "not",
-    "if",
-    "lambda",
-}
-
-
-class Frame:
+class Frame(Emitter):
     """One activation of a Python function.
 
     Attributes:
         env: the variables, as the next statement sees them.
-        out: the body that statements are added to.
-        live: whether control reaches the next statement.
         language: what modules call that come after theirs; see `front.language`.
         activation: tells the facts of this activation from those of others.
         here: the node that is being lowered.
@@ -164,7 +122,7 @@ class Frame:
 
     def __init__(
         self,
-        program: Lowering,
+        program: Program,
         text: Text,
         out: Body,
         node: Any,
@@ -173,19 +131,14 @@ class Frame:
         activation: Hashable,
         outer: Frame | None = None,
     ) -> None:
+        super().__init__(text, out, filename)
         self.program = program
         self.language = program.language
-        self.text = text
-        self.out = out
         self.node = node
         self.function = function
-        self.filename = filename
         self.activation = activation
         self.outer = outer
         self.env: Env = {}
-        self.live = True
-        self.line = 0
-        self.call_line: int | None = None
         self.here: Any = node
         self.comprehended: set[str] = set()
         self.loops: list[LoopFrame] = []
@@ -194,87 +147,9 @@ class Frame:
         self.returned: Callable[[Value], None] | None = None
         self.prefix: tuple[Any, ...] | None = None
         self.prefix_indices: tuple[Expr, ...] = ()
-        own, outside = _scope_of(node)
+        own, outside = scope_of(node)
         self.locals, self.globals = set(own), outside
-        self.cells = _cells_of(node)
-
-    @property
-    def shown_line(self) -> int:
-        """The line that a comment of the text gives: that of the call, for a body from another file."""
-        return self.line if self.call_line is None else self.call_line
-
-    # --- emitting ---------------------------------------------------------------------------------
-
-    def emit(self, statement: Statement) -> None:
-        """Add a statement, if control reaches it."""
-        if self.live:
-            statement.line = self.shown_line
-            self.out.append(statement)
-
-    def fresh(self, name: Name, kind: str) -> Var:
-        """A new variable, named after one of the user's."""
-        while isinstance(name, tuple):  # (an object, its attribute), or (what it is for, where)
-            name = name[-1] if isinstance(name[-1], str) else name[0] if isinstance(name[0], str) else "t"
-        hint = str(name)
-        hint = hir.identifier(hint).strip("_") or "t"
-        if hint in RESERVED:
-            hint = f"{hint}_"
-        if not hint.isidentifier():
-            hint = f"t_{hint}"
-        return Var(self.text.fresh(hint), kind)
-
-    def set(self, expr: Expr, name: Name = "t") -> Var:
-        """A new variable with the value of an expression."""
-        var = self.fresh(name, expr.kind)
-        self.emit(hir.Set([var], [expr]))
-        return var
-
-    def op(self, name: str, args: Iterable[Expr], kind: str) -> Expr:
-        """An operation; where it may fail it is evaluated here and now."""
-        expr = Op(name, tuple(args), kind)
-        integer = kind == "i" and name in ("add", "sub", "mul", "neg", "abs")
-        if (name in hir.NEVER_FAIL or name.startswith("np_")) and not integer:
-            return expr if _size(expr) < 12 else self.set(expr)
-        if integer or name in ("index_of",):
-            return expr if _size(expr) < 6 else self.set(expr)
-        return self.set(expr)
-
-    def atom(self, expr: Expr, name: Name = "t") -> Expr:
-        """An expression that may be used more than once."""
-        return self.set(expr, name) if isinstance(expr, Op) else expr
-
-    def atoms(self, value: Value, name: Name = "t") -> Value:
-        """A value whose leaves may be used more than once."""
-        if not any(isinstance(leaf, Op) for leaf in value.leaves):
-            return value
-        return Value(value.type, tuple(self.atom(leaf, name) for leaf in value.leaves))
-
-    def fail(self, reason: str) -> None:
-        """The program raises here."""
-        self.emit(hir.Fail(reason))
-        self.live = False
-
-    def fail_if(self, test: Expr, reason: str) -> None:
-        """The program raises here where a test holds."""
-        if isinstance(test, Const):
-            if test.value:
-                self.fail(reason)
-            return
-        stop = hir.Fail(reason)
-        stop.line = self.shown_line
-        self.emit(hir.If(test, [stop], []))
-
-    def fail_unless(self, test: Expr, reason: str) -> None:
-        """The program raises here where a test does not hold."""
-        if isinstance(test, Const):
-            if not test.value:
-                self.fail(reason)
-            return
-        self.fail_if(Op("not", (test,), "b"), reason)
-
-    def not_closed(self, reason: str, node: ast.AST | None = None) -> NotClosed:
-        """The error for what the compiler does not read."""
-        return NotClosed(reason, self.line if node is None else line_of(node), self.filename)
+        self.cells = cells_of(node)
 
     def place(self, node: ast.AST, what: Hashable = None) -> Hashable:
         """The key of a fact about a node in this activation."""
@@ -562,18 +437,6 @@ class Frame:
             self.emit(hir.Set(targets, values))
 
 
-def goes_once(type: Type) -> bool:
-    """Whether a value of a type is, or holds, what can be gone through once only."""
-    match type:
-        case Iterator(name):
-            return name not in REPEATABLE
-        case GeneratorType():
-            return True
-        case Tuple(items) | Union(items):
-            return any(map(goes_once, items))
-    return False
-
-
 def fresh_name(frame: Frame, what: str) -> Any:
     """The name of a variable that no other activation of the same call uses."""
     name: Any = (what, id(frame.here), frame.unrolled)
@@ -587,100 +450,3 @@ def only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
     extra = set(named) - set(allowed)
     if extra:
         raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
-
-
-def narrowed(value: Value, types: list[Type]) -> Value:
-    """A union that is known to have one of fewer types."""
-    assert isinstance(value.type, Union)
-    choices = alternatives_of(value)
-    kept = [i for i, one in enumerate(choices) if one.type in types]
-    if len(kept) == 1:
-        return choices[kept[0]]
-    tag: Expr = Const(len(kept) - 1, "i")
-    for place in range(len(kept) - 2, -1, -1):
-        test = Op("eq", (value.leaves[0], Const(kept[place], "i")), "b")
-        tag = Op("select", (test, Const(place, "i"), tag), "i")
-    parts = tuple(leaf for i in kept for leaf in choices[i].leaves)
-    return Value(Union(tuple(choices[i].type for i in kept)), (tag, *parts))
-
-
-def _size(expr: Expr) -> int:
-    return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 1
-
-
-@functools.lru_cache(maxsize=4096)
-def _scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a definition binds itself, and those it declares to be of outside."""
-    bound: set[str] = set()
-    outside: set[str] = set()
-    if node is None:
-        return frozenset(), frozenset()
-    arguments = node.args
-    every = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    bound |= {a.arg for a in every if a is not None}
-
-    def visit(part: ast.AST) -> None:
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            bound.add(part.id)
-        elif isinstance(part, (ast.Global, ast.Nonlocal)):
-            outside.update(part.names)
-        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(part.name)
-            return
-        elif isinstance(part, (ast.Import, ast.ImportFrom)):
-            bound.update((alias.asname or alias.name).partition(".")[0] for alias in part.names)
-        elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
-            bound.add(part.name)
-        elif isinstance(part, ast.Lambda):
-            return
-        elif isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            for inner in ast.walk(part):
-                if isinstance(inner, ast.NamedExpr):
-                    bound.add(inner.target.id)
-            return
-        for child in ast.iter_child_nodes(part):
-            visit(child)
-
-    for part in node.body if isinstance(node.body, list) else [node.body]:
-        visit(part)
-    return frozenset(bound), frozenset(outside)
-
-
-@functools.lru_cache(maxsize=4096)
-def nonlocals(node: Any) -> frozenset[str]:
-    """The names that a definition declares to be those of a function around it."""
-    found: set[str] = set()
-
-    def visit(part: ast.AST) -> None:
-        if isinstance(part, ast.Nonlocal):
-            found.update(part.names)
-        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            for child in ast.iter_child_nodes(part):
-                visit(child)
-
-    for part in getattr(node, "body", []) if isinstance(getattr(node, "body", None), list) else []:
-        visit(part)
-    return frozenset(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def _cells_of(node: Any) -> frozenset[str]:
-    """The variables of a definition that functions in it assign to."""
-    inner = [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
-    ] if node is not None else []
-    own, outside = _scope_of(node)
-    return frozenset(name for part in inner for name in nonlocals(part) if name in own - outside)
-
-
-def is_never(value: Value) -> bool:
-    """Whether a value is one that is not known yet."""
-    return isinstance(value.type, Never)

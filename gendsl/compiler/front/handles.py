@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.subtrees import each_call
 from gendsl.compiler.front.traces import (
     Found,
@@ -33,7 +34,7 @@ from gendsl.compiler.hir.types import (
     describe,
     leaves,
 )
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, kind_of, number, number_leaf, object_of
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, kind_of, number, number_leaf, object_of
 
 if TYPE_CHECKING:
     from gendsl.compiler.hir.templates import Template

@@ -11,12 +11,13 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, library_deque, tables
 from gendsl.compiler.front.comprehensions import visit_generated
-from gendsl.compiler.front.containers import item, item_at, length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.containers import item, length
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, as_tuple, for_each, index_leaf, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.objects import object_attribute
 from gendsl.compiler.front.operators import arithmetic, truth
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     Array,
@@ -38,6 +39,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,
@@ -68,6 +70,11 @@ class Sequence:
     fixed: bool = False  # items differ in type: the loop must be unrolled
     limit: Expr | None = None  # the loop ends there if that comes before the count
     visit: Callable[[Any, Callable[[Value], None]], None] | None = None  # in place of `at`: it may skip items
+
+
+def count(frame: Frame, value: Value) -> int | Expr:
+    """How many items a loop over a value goes over; an int where that is known when the text is made."""
+    return sequence(frame, value).count
 
 
 def sequence(frame: Frame, value: Value) -> Sequence:

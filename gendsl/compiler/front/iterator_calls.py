@@ -13,18 +13,19 @@ import numpy as np
 from gendsl.compiler.front import library_itertools, operators
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.comprehensions import iterable
-from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.frame import Frame, fresh_name, only
 from gendsl.compiler.front.lists import append, extend, list_of
 from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.hir.types import Iterator
+from gendsl.compiler.hir.types import Iterator, goes_once
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     UNSET,
     Value,
     is_known,
+    is_never,
     items_of,
     known,
     make_tuple,

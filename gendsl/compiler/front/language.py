@@ -3,57 +3,75 @@ statements, and a comparison of two lists compares their items.
 
 The modules of the front end import only those before them. Where one needs what comes after it, as an index
 needs `expressions.expression`, it takes that from the activation: `frame.language.expression(frame, node)`.
+`whole_language` says which functions these are.
 """
 
 from __future__ import annotations
 
-from gendsl.compiler.front import (
-    array_calls,
-    calls,
-    cells,
-    containers,
-    counters,
-    draws,
-    expressions,
-    families,
-    iteration,
-    loops,
-    operators,
-    scores,
-    statements,
-)
+import ast
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any, Protocol, TypeVar
+
+from gendsl.compiler.front.names import Name
+from gendsl.compiler.hir import Expr
+from gendsl.compiler.hir.types import Type
+from gendsl.compiler.hir.values import Value
+from gendsl.distributions import Distribution
+
+Activation = TypeVar("Activation", contravariant=True)
 
 
-class Language:
-    """Functions of all kinds of statements, expressions and values."""
+class Language(Protocol[Activation]):
+    """Functions for all kinds of statements, expressions and values, each given an activation (a `Frame`)."""
 
-    block = staticmethod(statements.statements)
-    assign = staticmethod(statements.assign)
-    expression = staticmethod(expressions.expression)
-    attribute = staticmethod(expressions.attribute)
+    def block(self, frame: Activation, nodes: list[ast.stmt], /) -> None: ...
+    def assign(self, frame: Activation, target: ast.expr, value: Value, /) -> None: ...
+    def expression(self, frame: Activation, node: ast.expr, /) -> Value: ...
+    def attribute(self, frame: Activation, value: Value, name: str, /) -> Value: ...
 
-    call = staticmethod(calls.call)
-    call_function = staticmethod(calls.call_function)
-    call_method = staticmethod(calls.call_method)
-    inline_function = staticmethod(calls.inline_function)
-    construct = staticmethod(calls.construct)
-    call_numpy = staticmethod(array_calls.call)
-    plain_call = staticmethod(draws.plain_call)
+    def call(
+        self, frame: Activation, function: Value, args: list[Value], named: dict[str, Value], /
+    ) -> Value: ...
+    def call_function(
+        self, frame: Activation, function: FunctionType, args: list[Value], named: dict[str, Value], /
+    ) -> Value: ...
+    def call_method(
+        self, frame: Activation, value: Value, name: str, args: list[Value],
+        named: dict[str, Value] | None = None, /,
+    ) -> Value: ...  # fmt: skip
+    def inline_function(self, frame: Activation, function: FunctionType, args: list[Value], /) -> Value: ...
+    def construct(
+        self, frame: Activation, cls: type, args: list[Value], named: dict[str, Value], /
+    ) -> Value: ...
+    def call_numpy(
+        self, frame: Activation, function: Any, args: list[Value], named: dict[str, Value], /
+    ) -> Value | None: ...
+    def plain_call(self, frame: Activation, function: Any, args: list[Value], /) -> Value | None: ...
 
-    loop_over = staticmethod(loops.loop_over)
-    each = staticmethod(loops.each)
-    count_made = staticmethod(loops.count_made)
-    sequence = staticmethod(iteration.sequence)
+    def loop_over(
+        self, frame: Activation, node: ast.AST, value: Value, names: Iterable[Name],
+        lower: Callable[[Value], None], /, *,
+        forgotten: Iterable[Name] = (), target: str = "i", fixed: bool = False,
+    ) -> None: ...  # fmt: skip
+    def each(
+        self, frame: Activation, node: ast.AST, value: Value, lower: Callable[[Value], None], /
+    ) -> None: ...
+    def count_made(self, frame: Activation, value: Value, /) -> int | None: ...
+    def count(self, frame: Activation, value: Value, /) -> int | Expr: ...
 
-    truth = staticmethod(operators.truth)
-    compared = staticmethod(operators.compared)
-    equal_parts = staticmethod(operators.equal_parts)
+    def truth(self, frame: Activation, value: Value, /) -> Expr: ...
+    def compared(self, frame: Activation, name: str, a: Value, b: Value, /) -> Value: ...
+    def equal_parts(self, frame: Activation, a: Value, b: Value, /) -> Expr: ...
 
-    length = staticmethod(containers.length)
-    item = staticmethod(containers.item)
-    most_common = staticmethod(counters.most_common)
-    cell_value = staticmethod(cells.opened)
-    assign_cell = staticmethod(cells.assign)
+    def length(self, frame: Activation, value: Value, /) -> Expr: ...
+    def item(self, frame: Activation, value: Value, index: Expr, /) -> Value: ...
+    def most_common(self, frame: Activation, value: Value, args: list[Value], /) -> Value: ...
+    def cell_value(self, frame: Activation, value: Value, name: str, /) -> Value: ...
+    def assign_cell(self, frame: Activation, name: str, value: Value, /) -> None: ...
 
-    value_type = staticmethod(scores.value_type)
-    image_of_distribution = staticmethod(families.image)
+    def value_type(self, frame: Activation, distribution: Value, /) -> Type: ...
+    def image_of_distribution(
+        self, frame: Activation, operator: str, distribution: Value, other: Value, /
+    ) -> Value: ...
+    def constant_distribution(self, frame: Activation, found: Distribution, /) -> Value: ...

@@ -7,23 +7,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays
+from gendsl.compiler.front import arrays, outside, trace_programs
 from gendsl.compiler.front.arrays import library_call
-from gendsl.compiler.front.coordinates import ENTRIES, WEIGHTS
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.front.lists import list_of
 from gendsl.compiler.front.scores import support_of
 from gendsl.compiler.front.traces import TraceOf, trace_of
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.coordinates import ENTRIES, WEIGHTS
+from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Array, List, Number, SubTrace, Tuple, describe, leaves
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    is_never,
     is_number,
     items_of,
     kind_of,
@@ -34,10 +36,6 @@ from gendsl.compiler.hir.values import (
 from gendsl.compiler.moves import TIE
 from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-    from gendsl.compiler.hir.templates import Template
 
 _MODULE = "gendsl.inference.lines"
 
@@ -87,14 +85,14 @@ class AlongEntries:
     leaves_last: bool
 
 
-def line_at(lowering: Lowering, template: Template, indices: tuple[Expr, ...]) -> Value:
+def line_at(lowering: Program, template: Template, indices: tuple[Expr, ...]) -> Value:
     """The line of a choice."""
     made = LineOf(template.trace, "line", template.number)
     line = lowering.given_traces.setdefault(("line", template.number), made)
     return Value(SubTrace(line, template.parts), indices)
 
 
-def along(lowering: Lowering, template: Template) -> Along:
+def along(lowering: Program, template: Template) -> Along:
     """The functions of the text along lines of a template."""
     if template.number not in lowering.lines:
         name, indices = template.name, [hir.Var(f"i{axis}", "i") for axis in range(template.rank)]
@@ -171,8 +169,8 @@ def _support(frame: Frame, args: list[Value]) -> Value:
     noted = frame.program.distributions[template.number]
     domains = {domain_of(one.type.cls) for one, _ in noted if isinstance(one.type, Tuple)}
     if len(domains) == 1 and (same := domains.pop()) is not None:
-        return frame.program.constant(frame, same)  # whatever the parameters are, which a run would find
-    return support_of(frame, frame.program.distribution_at(frame, template, line.leaves))
+        return outside.constant(frame, same)  # whatever the parameters are, which a run would find
+    return support_of(frame, trace_programs.distribution_at(frame, template, line.leaves))
 
 
 def _values(frame: Frame, args: list[Value]) -> Value:

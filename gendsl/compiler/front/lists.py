@@ -6,10 +6,19 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import MAYBE, List, Union, describe, leaves
-from gendsl.compiler.hir.values import NONE, Value, is_number, items_of, kind_of, number_leaf, numpys
+from gendsl.compiler.hir.values import (
+    NONE,
+    Value,
+    is_never,
+    is_number,
+    items_of,
+    kind_of,
+    number_leaf,
+    numpys,
+)
 
 
 def layout(frame: Frame, site: int) -> tuple[str, ...]:

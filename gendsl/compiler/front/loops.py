@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_deque, tables
-from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name
+from gendsl.compiler.front.frame import Frame, Join, LoopFrame
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
+from gendsl.compiler.front.names import Name
 from gendsl.compiler.front.objects import object_attribute, object_layout
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (

@@ -6,18 +6,14 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler.front import objects
-from gendsl.compiler.front.frame import Frame, narrowed
+from gendsl.compiler.front import objects, outside
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir.types import (
     Known,
     Type,
     Union,
 )
-from gendsl.compiler.hir.values import (
-    NONE,
-    Value,
-    alternatives_of,
-)
+from gendsl.compiler.hir.values import NONE, Value, alternatives_of, narrowed
 
 
 def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]:
@@ -36,7 +32,7 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
             wants_none = isinstance(op, (ast.Is, ast.Eq)) == positive
             return _kept(frame, name, lambda type_: (type_ == NONE.type) == wants_none)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
-            wanted = frame.program.try_constant(frame, classes)
+            wanted = outside.try_constant(frame, classes)
             if wanted is not None:
                 return _kept(
                     frame,

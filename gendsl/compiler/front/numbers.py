@@ -16,7 +16,7 @@ import scipy.special
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import exact
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import (
     MAYBE,
@@ -35,6 +35,7 @@ from gendsl.compiler.hir.values import (
     Value,
     as_kind,
     is_known,
+    is_never,
     is_number,
     kind_of,
     known,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import instances, library_deque
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front import instances, library_deque, outside
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.types import (
     TEXT,
@@ -34,7 +34,7 @@ from gendsl.compiler.hir.types import (
     leaves,
     may_change,
 )
-from gendsl.compiler.hir.values import NOTHING, UNSET, Value, known, may_be_unset
+from gendsl.compiler.hir.values import NOTHING, UNSET, Value, is_never, known, may_be_unset
 from gendsl.distributions.support_texts import CONTAINS
 
 
@@ -218,7 +218,7 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
             return known(found)
     if program.is_generative(raw):
         return Value(Method(value.type, raw), value.leaves)
-    return program.constant(frame, getattr(cls, name))
+    return outside.constant(frame, getattr(cls, name))
 
 
 _UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, classmethod)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front import array_places, operators
-from gendsl.compiler.front.containers import item_at
 from gendsl.compiler.front.frame import Frame, only
+from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import NOTHING, Value
 

@@ -11,9 +11,19 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, containers, instances, numbers, paths, sets, tables, texts
+from gendsl.compiler.front import (
+    arrays,
+    container_operators,
+    containers,
+    instances,
+    numbers,
+    paths,
+    sets,
+    tables,
+    texts,
+)
 from gendsl.compiler.front.containers import length
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import (
     BINARY,
     COMPARE,
@@ -49,6 +59,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,
@@ -132,7 +143,7 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return found
     if isinstance(a.type, Array) or isinstance(b.type, Array):
         return arrays.binary(frame, name, a, b)
-    return containers.binary(frame, name, a, b)
+    return container_operators.binary(frame, name, a, b)
 
 
 def _are_tuples(frame: Frame, *values: Value) -> bool:
@@ -189,7 +200,7 @@ def compare(frame: Frame, operator_: ast.cmpop, a: Value, b: Value) -> Value:
         same = identical(frame, a, b)
         return truth_value(same if isinstance(operator_, ast.Is) else negation(same))
     if isinstance(operator_, (ast.In, ast.NotIn)):
-        found = containers.contains(frame, b, a)
+        found = container_operators.contains(frame, b, a)
         return truth_value(found if isinstance(operator_, ast.In) else negation(found))
     name, function = COMPARE[type(operator_)]
     folded = numbers.folded(frame, function, a, b)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import as_tuple, extend, list_of, pieces_of
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.hir.joined import is_readable
@@ -34,7 +35,16 @@ from gendsl.compiler.hir.types import (
     leaves,
 )
 from gendsl.compiler.hir.types import Text as TextType
-from gendsl.compiler.hir.values import NONE, Value, alternatives_of, items_of, number, number_leaf, object_of
+from gendsl.compiler.hir.values import (
+    NONE,
+    Value,
+    alternatives_of,
+    is_never,
+    items_of,
+    number,
+    number_leaf,
+    object_of,
+)
 
 if TYPE_CHECKING:
     from gendsl.compiler.hir.templates import Template

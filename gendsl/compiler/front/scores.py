@@ -9,7 +9,8 @@ from typing import Any
 from gendsl import supports
 from gendsl.compiler import hir
 from gendsl.compiler.front import families
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.objects import plain, widened
 from gendsl.compiler.hir import Const, Expr, Op, both
@@ -20,6 +21,7 @@ from gendsl.compiler.hir.values import (
     Value,
     alternatives_of,
     attribute_of,
+    is_never,
     is_number,
     items_of,
     kind_of,

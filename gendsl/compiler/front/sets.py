@@ -12,11 +12,11 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import tables
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import negation
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Dict, Iterator, Set, describe
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, number, object_of
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, is_never, known, number, object_of
 
 _ZERO = Const(0, "i")
 

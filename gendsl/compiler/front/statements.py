@@ -1,13 +1,9 @@
-"""Statements.
-
-It is one module, with a function for each statement of Python.
-"""
+"""Statements, with a function for each of Python's."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,25 +15,30 @@ from gendsl.compiler.front import (
     arrays,
     calls,
     choices,
-    containers,
+    container_operators,
+    function_calls,
     instances,
     lists,
     objects,
+    outside,
     sets,
+    subscripts,
     tables,
 )
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import attribute, condition, expression
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.loop_variables import handed_on
 from gendsl.compiler.front.loops import break_out, loop_over
+from gendsl.compiler.front.matching import match_statement
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import BINARY, negation, test_of
-from gendsl.compiler.front.operators import binary, equal, identical
+from gendsl.compiler.front.operators import binary
 from gendsl.compiler.front.unpacking import unpacked
-from gendsl.compiler.hir import Const, both
+from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Dict, List, Set, Tuple, Union
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, object_of
+from gendsl.compiler.hir.types import Array, Dict, List, Set, Union
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.lang.sites import is_choice
 
 
@@ -109,7 +110,7 @@ def assign(frame: Frame, target: ast.expr, value: Value) -> None:
             for part, item in zip(parts, items, strict=True):
                 assign(frame, part.value if isinstance(part, ast.Starred) else part, item)
         case ast.Subscript(value=owner, slice=index):
-            containers.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
+            subscripts.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
         case ast.Attribute(value=owner, attr=name):
             objects.assign_attribute(frame, expression(frame, owner), frame.private(name), value)
         case _:
@@ -129,7 +130,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
                 lists.extend(frame, node, old, new)
                 return old
             if isinstance(node.op, ast.Mult):
-                containers.repeat(frame, node, old, new)
+                container_operators.repeat(frame, node, old, new)
                 return old
             frame.fail("an operation in place that lists do not have")
             return NOTHING
@@ -165,7 +166,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
             if isinstance(index, ast.Slice):
                 raise frame.not_closed("an operation in place on a slice of a list", node)
             at = frame.atoms(expression(frame, index))
-            containers.put(frame, value, at, changed(containers.item_at(frame, value, at)))
+            subscripts.put(frame, value, at, changed(subscripts.item_at(frame, value, at)))
         case _:
             raise frame.not_closed("an operation in place", node)
 
@@ -176,7 +177,7 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
             case ast.Name(id=name):
                 frame.env.pop(name, None)
             case ast.Subscript(value=owner, slice=index):
-                containers.delete_item(frame, expression(frame, owner), index)
+                subscripts.delete_item(frame, expression(frame, owner), index)
             case _:
                 raise frame.not_closed("`del` of an attribute", target)
 
@@ -243,104 +244,6 @@ def _with(frame: Frame, node: ast.With) -> None:
             continue
         raise frame.not_closed("`with` of a context that may change something", node)
     statements(frame, node.body)
-
-
-def _match(frame: Frame, node: ast.Match) -> None:
-    subject = frame.atoms(expression(frame, node.subject))
-
-    def against(one: Value) -> Value:
-        _match_from(frame, node, one, 0)
-        return NONE
-
-    frame.switch(subject, against)
-
-
-def _match_from(frame: Frame, node: ast.Match, subject: Value, i: int) -> None:
-    """The cases from the i-th on, of a value of one type."""
-    if i == len(node.cases):
-        return
-    case = node.cases[i]
-    names: dict[str, Value] = {}
-    test = _matches(frame, case.pattern, subject, names)
-
-    def then() -> None:
-        for name, value in names.items():
-            frame.bind(name, value)
-        if case.guard is None:
-            statements(frame, case.body)
-            return
-        frame.branch(
-            condition(frame, case.guard),
-            lambda: statements(frame, case.body),
-            lambda: _match_from(frame, node, subject, i + 1),
-        )
-
-    frame.branch(test, then, lambda: _match_from(frame, node, subject, i + 1))
-
-
-def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str, Value]) -> hir.Expr:
-    """Whether a value fits a pattern, and the names that it gives values to."""
-    match pattern:
-        case ast.MatchValue(value=value):
-            return equal(frame, subject, expression(frame, value))
-        case ast.MatchSingleton(value=constant):
-            return identical(frame, subject, known(constant))
-        case ast.MatchAs(pattern=inner, name=name):
-            test = hir.TRUE if inner is None else _matches(frame, inner, subject, names)
-            if name is not None:
-                names[name] = subject
-            return test
-        case ast.MatchOr(patterns=patterns) if not any(isinstance(p, ast.MatchAs) for p in patterns):
-            tests = [_matches(frame, p, subject, names) for p in patterns]
-            return containers._any(frame, tests)
-        case ast.MatchSequence(patterns=patterns) if not any(isinstance(p, ast.MatchStar) for p in patterns):
-            subject = frame.opened(subject)
-            if isinstance(subject.type, (Union, List, Array)):
-                raise frame.not_closed("a pattern of a sequence of unknown length", pattern)
-            if not isinstance(subject.type, Tuple) and not (
-                is_known(subject) and isinstance(object_of(subject), tuple)
-            ):
-                return hir.FALSE
-            if isinstance(subject.type, Tuple) and not issubclass(subject.type.cls, tuple):
-                return hir.FALSE
-            items = items_of(subject)
-            if len(items) != len(patterns):
-                return hir.FALSE
-            result: hir.Expr = hir.TRUE
-            for inner, item in zip(patterns, items, strict=True):
-                result = both(result, _matches(frame, inner, item, names))
-            return result
-        case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=attributes, kwd_patterns=inner_patterns):
-            return _matches_class(frame, subject, cls, patterns, attributes, inner_patterns, names)
-    raise frame.not_closed("a pattern of this kind", pattern)
-
-
-def _matches_class(
-    frame: Frame,
-    subject: Value,
-    cls: ast.expr,
-    patterns: list[ast.pattern],
-    attributes: list[str],
-    inner_patterns: list[ast.pattern],
-    names: dict[str, Value],
-) -> hir.Expr:
-    wanted = expression(frame, cls)
-    subject = frame.opened(subject)
-    if not is_known(wanted) or isinstance(subject.type, Union):
-        raise frame.not_closed("a pattern of a class that is not known", cls)
-    kind = object_of(wanted)
-    found = objects.is_instance(frame, subject.type, kind)
-    if found is None:
-        raise frame.not_closed("a pattern of a class of NumPy's", cls)
-    if not found:
-        return hir.FALSE
-    if patterns and kind in (float, int, bool, str, list, tuple, dict):
-        return _matches(frame, patterns[0], subject, names)
-    places = [*getattr(kind, "__match_args__", ())[: len(patterns)], *attributes]
-    result: hir.Expr = hir.TRUE
-    for name, inner in zip(places, [*patterns, *inner_patterns], strict=True):
-        result = both(result, _matches(frame, inner, attribute(frame, subject, name), names))
-    return result
 
 
 # --- loops -----------------------------------------------------------------------------------------
@@ -439,127 +342,6 @@ def _continue(frame: Frame, node: ast.Continue) -> None:
     frame.live = False
 
 
-def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[Any]]:
-    """The variables that a loop hands from iteration to iteration, and those that each iteration sets
-    anew.
-    """
-    every, carried = _set_in(node, frame.node)
-    attributes = [
-        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], objects.Building)
-    ]
-    mine = [name for name in every if name in frame.locals]
-    return (
-        [*(name for name in mine if name in carried), *attributes],
-        [name for name in mine if name not in carried],
-    )
-
-
-@functools.lru_cache(maxsize=4096)
-def _set_in(node: ast.For | ast.While, function: Any) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names that a loop of a function sets; those that it hands from iteration to iteration."""
-    order: list[tuple[str, bool, bool]] = []  # (name, whether it is set, whether that may be skipped)
-
-    def visit(part: ast.AST, skipped: bool) -> None:
-        match part:
-            case ast.Name(id=name, ctx=ctx):
-                order.append((name, not isinstance(ctx, ast.Load), skipped))
-            case ast.Assign(targets=targets, value=value):
-                visit(value, skipped)
-                for target in targets:
-                    visit(target, skipped)
-            case ast.AnnAssign(target=target, value=value):
-                if value is not None:
-                    visit(value, skipped)
-                    visit(target, skipped)
-            case ast.AugAssign(target=target, value=value):
-                visit(value, skipped)
-                if isinstance(target, ast.Name):
-                    order.append((target.id, False, skipped))
-                visit(target, skipped)
-            case ast.NamedExpr(target=target, value=value):
-                visit(value, skipped)
-                visit(target, skipped)
-            case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
-                visit(iter_, skipped)
-                visit(target, True)
-                for inner in (*body, *orelse):
-                    visit(inner, True)
-            case ast.If(test=test, body=body, orelse=orelse):
-                visit(test, skipped)
-                first = len(order)
-                for inner in body:
-                    visit(inner, True)
-                middle = len(order)
-                for inner in orelse:
-                    visit(inner, True)
-                # what both sides set is surely set
-                then = {name for name, is_set, _ in order[first:middle] if is_set}
-                other = {name for name, is_set, _ in order[middle:] if is_set}
-                order.extend((name, True, skipped) for name in then & other)
-            case ast.IfExp() | ast.BoolOp() | ast.While() | ast.Match() | ast.With() | ast.Try():
-                for child in ast.iter_child_nodes(part):
-                    visit(child, True)
-            case ast.ListComp() | ast.DictComp() | ast.GeneratorExp() | ast.SetComp():
-                own = {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-                mark = len(order)
-                for child in ast.iter_child_nodes(part):
-                    visit(child, True)
-                order[mark:] = [entry for entry in order[mark:] if entry[0] not in own]
-            case ast.Lambda() | ast.FunctionDef():
-                if isinstance(part, ast.FunctionDef):
-                    order.append((part.name, True, skipped))
-                for below in ast.walk(part):
-                    if isinstance(below, ast.Name) and isinstance(below.ctx, ast.Load):
-                        order.append((below.id, False, skipped))
-            case _:
-                for child in ast.iter_child_nodes(part):
-                    visit(child, skipped)
-
-    if isinstance(node, ast.For):
-        for part in ast.walk(node.iter):  # what a generator reads, it reads in each iteration
-            if isinstance(part, ast.GeneratorExp):
-                inside = [n for n in ast.walk(part) if isinstance(n, ast.Name)]
-                order.extend((n.id, False, False) for n in inside if isinstance(n.ctx, ast.Load))
-        visit(node.target, False)
-    else:
-        visit(node.test, False)
-    for part in node.body:
-        visit(part, False)
-    written = dict.fromkeys(name for name, is_set, _ in order if is_set)
-    first: dict[str, bool] = {}
-    for name, is_set, skipped in order:
-        if name not in first:
-            if is_set and skipped:
-                continue  # it may be skipped: what comes next decides
-            first[name] = is_set
-    outside = _read_outside(function, node)
-    return tuple(written), frozenset(
-        name for name in written if name in outside or not first.get(name, False)
-    )
-
-
-def _read_outside(function: Any, node: ast.AST) -> set[str]:
-    """The names that the function reads outside of a loop, or in nested functions."""
-    found: set[str] = set()
-
-    def visit(part: ast.AST, own: frozenset[str]) -> None:
-        if part is node or part is getattr(node, "copy_of", None):
-            return
-        if isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            own |= {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in own:
-            found.add(part.id)
-        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
-            found.add(part.target.id)
-        for child in ast.iter_child_nodes(part):
-            visit(child, own)
-
-    body = function.body
-    for part in body if isinstance(body, list) else [body]:
-        visit(part, frozenset())
-    return found
-
-
 # --- functions -------------------------------------------------------------------------------------
 
 
@@ -573,7 +355,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     decorators = [frame.atoms(expression(frame, one)) for one in node.decorator_list]
-    value = calls.closure(frame, node)
+    value = function_calls.closure(frame, node)
     for decorator in reversed(decorators):
         value = calls.call(frame, decorator, [value], {})
     frame.bind(node.name, value)
@@ -587,7 +369,7 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
             raise frame.not_closed("a relative import", node)
         module = importlib.import_module(node.module)
         for alias in node.names:
-            found = frame.program.attribute_of_constant(frame, module, alias.name)
+            found = outside.attribute_of_constant(frame, module, alias.name)
             frame.bind(alias.asname or alias.name, found)
         return
     for alias in node.names:
@@ -609,7 +391,7 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
     ast.If: _if,
     ast.Assert: _assert,
     ast.Raise: _raise,
-    ast.Match: _match,
+    ast.Match: match_statement,
     ast.Try: _try,
     ast.With: _with,
     ast.For: _for,

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import array_calls, library_stats
+from gendsl.compiler.front import array_calls, library_stats, outside
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.families import constant_distribution
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Array, Tuple
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     known,
@@ -68,14 +69,14 @@ def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -
         name = found.__func__.__name__
         if type(owner).__name__ in ("multivariate_normal_gen", "multivariate_normal_frozen"):
             if type(owner).__name__ == "multivariate_normal_frozen":
-                own = [frame.program.constant(frame, one) for one in (owner.mean, owner.cov)]
+                own = [outside.constant(frame, one) for one in (owner.mean, owner.cov)]
                 args = [*args[:1], *own]
             return _multivariate(frame, name, args, named)
         if _is_family(owner):
             return _method(frame, owner, name, args, named)
         if is_frozen(owner):
-            args = [*args, *(frame.program.constant(frame, one) for one in owner.args)]
-            named = {**named, **{key: frame.program.constant(frame, one) for key, one in owner.kwds.items()}}
+            args = [*args, *(outside.constant(frame, one) for one in owner.args)]
+            named = {**named, **{key: outside.constant(frame, one) for key, one in owner.kwds.items()}}
             family = _family_of(owner.dist)
             if family is None:
                 raise frame.not_closed(f"scipy.stats.{owner.dist.name}.{name}")
@@ -171,7 +172,7 @@ def as_family(frame: Frame, value: Value) -> Value:
     """What a choice is from: of a frozen distribution, the family of gendsl's that has its law."""
     if is_known(value) and is_frozen(object_of(value)):
         own = find_distribution(object_of(value))
-        return value if own is None else constant_distribution(frame.program, frame, own)
+        return value if own is None else constant_distribution(frame, own)
     cls = getattr(value.type, "cls", None)
     if not isinstance(cls, type) or not issubclass(cls, FrozenFamily):
         return value

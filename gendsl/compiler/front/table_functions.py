@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, Text
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.numbers import NAN_IN_CONTAINER
 from gendsl.compiler.hir import Const, Expr, Op, Var
 

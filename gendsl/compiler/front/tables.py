@@ -14,7 +14,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import texts
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import writable
 from gendsl.compiler.front.numbers import negation
 from gendsl.compiler.front.table_functions import (
@@ -44,7 +44,7 @@ from gendsl.compiler.hir.types import (
     leaves,
 )
 from gendsl.compiler.hir.types import Text as TextType
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, items_of, known, make_tuple, number
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of, known, make_tuple, number
 
 
 def make(frame: Frame, node: ast.AST, what: Any = None, missing: Any = None) -> Value:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.lists import list_of
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.facts import MOST_OPTIONS
 from gendsl.compiler.hir.joined import is_readable, may_be_one, parsed
@@ -33,6 +34,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,
@@ -346,3 +348,20 @@ _NUMBERS = (
     "startswith", "endswith", "count", "find", "isdigit", "isupper", "islower", "isalpha", "isalnum",
     "__contains__",
 )  # fmt: skip
+
+
+def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
+    """A method of a string that is known."""
+    if name == "format" and is_known(value) and not all(map(is_known, args)):
+        return format_method(frame, object_of(value), args)
+    found = told(frame, value, name, args) if isinstance(value.type, Text) else None
+    if found is not None:
+        return found
+    if isinstance(value.type, Text) or not all(map(is_known, args)):
+        raise frame.not_closed(f"the method {name} of a string that is not a constant")
+    found = getattr(object_of(value), name)(*(object_of(arg) for arg in args))
+    if isinstance(found, (str, int, bool, tuple)):
+        return known(found)
+    if isinstance(found, list):
+        return list_of(frame, frame.here, [known(one) for one in found])
+    raise frame.not_closed(f"the method {name} of a string")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import paths, texts
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front import paths, texts, trace_programs
+from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.front.paths import path
 from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.hir.joined import may_be_one
@@ -24,14 +24,7 @@ from gendsl.compiler.hir.types import (
     index_count,
     leaves,
 )
-from gendsl.compiler.hir.values import (
-    NOTHING,
-    Value,
-    make_tuple,
-)
-
-if TYPE_CHECKING:
-    pass
+from gendsl.compiler.hir.values import NOTHING, Value, is_never, make_tuple
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +39,12 @@ class TraceOf:
 
     name: str
     role: str
+
+
+def trace_given(lowering: Program, name: str) -> TraceOf:
+    """The trace of a program, as auxiliary programs are given it."""
+    given: TraceOf = lowering.given_traces.setdefault(name, TraceOf(name, "trace"))
+    return given
 
 
 def whole(trace: TraceOf) -> Value:
@@ -370,12 +369,12 @@ def _returned(frame: Frame, at: Value) -> Value | None:
     """What the call at an address returned; None where there is none."""
     context, node, parts, indices = _split(at)
     if context is not None and not parts:
-        return frame.program.returned_at(frame, trace_of(at).name, context, node)
+        return trace_programs.returned_at(frame, trace_of(at).name, context, node)
     for template in frame.program.templates_of(trace_of(at).name):
         if template.context is context and template.type == NO_VALUE and len(template.own) == len(parts):
             fit = _fit(frame, template.own, parts, indices)
             if fit is not None and not fit.tests:
-                return frame.program.returned_at(frame, trace_of(at).name, template, (*node, *fit.indices))
+                return trace_programs.returned_at(frame, trace_of(at).name, template, (*node, *fit.indices))
     return None
 
 

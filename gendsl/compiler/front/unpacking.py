@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.iteration import Sequence, sequence
 from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Iterator, Known, List, Union, describe
-from gendsl.compiler.hir.values import NOTHING, Value, is_number, items_of, known, make_tuple, object_of
+from gendsl.compiler.hir.values import (
+    NOTHING,
+    Value,
+    is_never,
+    is_number,
+    items_of,
+    known,
+    make_tuple,
+    object_of,
+)
 
 
 def _unpacked_around(frame: Frame, given: Sequence, n: Expr, count: int, starred: int) -> list[Value]:

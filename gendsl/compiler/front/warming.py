@@ -6,17 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.frame import Frame, Program
 from gendsl.compiler.hir import Var
 from gendsl.compiler.hir.types import Known, List, Number, Tuple, Type
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, number, number_leaf
-
-if TYPE_CHECKING:
-    from gendsl.compiler.front.program import Lowering
-
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, number, number_leaf
 
 _MODULE = "gendsl.inference.warmup_rules"
 FLOAT = Number("f")
@@ -45,7 +41,7 @@ PARTS = ("roots", "moments")
 """The leaves of such a kernel: the roots of the masses, and what was taken in, by slots."""
 
 
-def lists_of(lowering: Lowering, number: int) -> tuple[Type, ...]:
+def lists_of(lowering: Program, number: int) -> tuple[Type, ...]:
     """The types of the lists of a kernel, which has a number: those of `PARTS`, and of numbers."""
     facts, found = lowering.facts, []
     for name, item in (("roots", FLOAT), ("moments", Tuple((FLOAT,) * len(MOMENTS))), ("numbers", FLOAT)):
@@ -55,7 +51,7 @@ def lists_of(lowering: Lowering, number: int) -> tuple[Type, ...]:
     return tuple(found)
 
 
-def adapted_at(lowering: Lowering, number: int) -> Type:
+def adapted_at(lowering: Program, number: int) -> Type:
     """The type of a kernel that is adapted, which has a number."""
     if number not in lowering.adapted:
 

@@ -388,3 +388,19 @@ def describe(type: Type) -> str:
         case Never():
             return "a value that is never made"
     return str(type.__class__.__name__).lower()
+
+
+REPEATABLE = ("range", "keys", "values", "items")
+"""What can be gone through more than once."""
+
+
+def goes_once(type: Type) -> bool:
+    """Whether a value of a type is, or holds, what can be gone through once only."""
+    match type:
+        case Iterator(name):
+            return name not in REPEATABLE
+        case Generator():
+            return True
+        case Tuple(items) | Union(items):
+            return any(map(goes_once, items))
+    return False

@@ -13,6 +13,7 @@ from gendsl.compiler.hir.types import (
     NO,
     YES,
     Known,
+    Never,
     Number,
     Tuple,
     Type,
@@ -188,3 +189,23 @@ def number_leaf(value: Value, kind: str | None = None) -> Expr:
 def line_of(node: ast.AST) -> int:
     """The line of a node."""
     return getattr(node, "lineno", 0)
+
+
+def narrowed(value: Value, types: list[Type]) -> Value:
+    """A union that is known to have one of fewer types."""
+    assert isinstance(value.type, Union)
+    choices = alternatives_of(value)
+    kept = [i for i, one in enumerate(choices) if one.type in types]
+    if len(kept) == 1:
+        return choices[kept[0]]
+    tag: Expr = Const(len(kept) - 1, "i")
+    for place in range(len(kept) - 2, -1, -1):
+        test = Op("eq", (value.leaves[0], Const(kept[place], "i")), "b")
+        tag = Op("select", (test, Const(place, "i"), tag), "i")
+    parts = tuple(leaf for i in kept for leaf in choices[i].leaves)
+    return Value(Union(tuple(choices[i].type for i in kept)), (tag, *parts))
+
+
+def is_never(value: Value) -> bool:
+    """Whether a value is one that is not known yet."""
+    return isinstance(value.type, Never)

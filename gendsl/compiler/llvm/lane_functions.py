@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Expr, Function, Var
 from gendsl.compiler.llvm.lane_lists import LaneLists
 from gendsl.compiler.llvm.lane_values import VECTORS
+from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import OF_TEXT, TYPES
 from gendsl.compiler.llvm.vector_math import INTEGERS
 from gendsl.compiler.llvm.writer import Work
 from gendsl.compiler.passes.axes_facts import CONSECUTIVE, VARYING, Lanes, Path
-
-if TYPE_CHECKING:
-    from gendsl.compiler.llvm.print_llvm import LLVMPrinter
 
 
 class LaneFunctions(LaneLists):
@@ -29,7 +26,7 @@ class LaneFunctions(LaneLists):
             iteration.
     """
 
-    def __init__(self, to: LLVMPrinter) -> None:
+    def __init__(self, to: Statements) -> None:
         super().__init__(to)
         self.names: dict[tuple[int, tuple[int, ...]], str] = {}
         self.waiting: list[tuple[Function, tuple[int, ...], Lanes]] = []

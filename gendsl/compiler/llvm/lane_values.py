@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.hir.machine import LANES, math_symbol
 from gendsl.compiler.llvm.expressions import COMPARE, FLOAT_OPERATIONS, more_of
+from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import TAG, TYPES, literal
 from gendsl.compiler.llvm.vector_math import (
     BITS,
@@ -24,9 +24,6 @@ from gendsl.compiler.llvm.vector_math import (
     splat,
 )
 from gendsl.compiler.passes.axes_facts import CONSECUTIVE, UNIFORM, VARYING, Lanes, Path
-
-if TYPE_CHECKING:
-    from gendsl.compiler.llvm.print_llvm import LLVMPrinter
 
 _KINDS = {"f": "F", "i": "I", "b": "B", "r": "R"}
 """The kinds of variables that vary; truth values are kept as the mask is."""
@@ -52,7 +49,7 @@ class LaneValues:
         symbols: the functions of numbers that are called on lanes, with how many each takes.
     """
 
-    def __init__(self, to: LLVMPrinter) -> None:
+    def __init__(self, to: Statements) -> None:
         self.to = to
         self.symbols: dict[str, int] = {}
         self.odds: set[int] = set()

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Var
@@ -27,13 +26,11 @@ from gendsl.compiler.hir.rewriting import substitute
 from gendsl.compiler.hir.text_effects import read_by
 from gendsl.compiler.llvm.lane_functions import LaneFunctions
 from gendsl.compiler.llvm.lane_values import COUNTING, VECTORS
+from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import TYPES
 from gendsl.compiler.llvm.vector_math import BITS, FLOATS, INTEGERS
 from gendsl.compiler.passes.axes_facts import CONSECUTIVE, VARYING, WIDE, Lanes, Path
 from gendsl.compiler.passes.axes_variables import term_of
-
-if TYPE_CHECKING:
-    from gendsl.compiler.llvm.print_llvm import LLVMPrinter
 
 
 class LanesPrinter(LaneFunctions):
@@ -45,7 +42,7 @@ class LanesPrinter(LaneFunctions):
             the values are that this needs.
     """
 
-    def __init__(self, to: LLVMPrinter) -> None:
+    def __init__(self, to: Statements) -> None:
         super().__init__(to)
         self.exit_lane = ""
         self.exits: list[tuple[int, str, list[hir.Statement], dict[Var, Var]]] = []

@@ -1,9 +1,9 @@
-"""The rows and columns of the Jacobian of a move, in machine code; see `gendsl.compiler.python.state`."""
+"""The rows and columns of the Jacobian of a move, in machine code; see `python.state_jacobian`."""
 
 from __future__ import annotations
 
-from gendsl.compiler.front.coordinates import DISCRETE
 from gendsl.compiler.hir import Var
+from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.llvm.native_layout import (
     READ_WORDS,
     ROUNDING_AT,
@@ -13,7 +13,8 @@ from gendsl.compiler.llvm.native_layout import (
 )
 from gendsl.compiler.llvm.native_logs import NativeLogs
 from gendsl.compiler.llvm.text import TAG, TEMPLATE_TAG
-from gendsl.compiler.python.state import NO_COORDINATE, ROUNDING
+from gendsl.compiler.python.choice_values import ROUNDING
+from gendsl.compiler.python.state_columns import NO_COORDINATE
 
 _TOLD = Word.TOLD_AUXILIARY, Word.TOLD_WRITTEN, Word.TOLD_GONE
 

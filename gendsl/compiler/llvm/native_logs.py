@@ -6,7 +6,7 @@ from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm.native_layout import FULL, READ_WORDS, WRITE_WORDS, TemplateWords, Word
 from gendsl.compiler.llvm.native_saved import NativeSaved
 from gendsl.compiler.llvm.text import TAG, TEMPLATE_TAG
-from gendsl.compiler.python.state import NO_COORDINATE
+from gendsl.compiler.python.state_columns import NO_COORDINATE
 
 LOG_TAG = "!8"
 

@@ -15,9 +15,10 @@ from gendsl.compiler.llvm.native_layout import (
     Word,
 )
 from gendsl.compiler.llvm.native_records import NativeRecords
+from gendsl.compiler.llvm.operations import ARGUMENTS, RESULTS
 from gendsl.compiler.llvm.text import TEMPLATE_TAG, TYPES
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.python.state import CANCEL, CLOSE
+from gendsl.compiler.python.choice_values import CANCEL, CLOSE
 
 TINY = 10
 """How many lines an operation has that is inlined: a step calls it a few times, from many places."""
@@ -25,28 +26,6 @@ NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
 NEVER_PICKED = "-3"
 """The same where a move led to where it is never picked."""
-RESULTS: dict[str, list[Kind]] = {
-    "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
-    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [],
-    "is_far": ["b"], "came_back": [], "never_picked": [], "same_choices": [], "same_factors": [],
-    "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
-    "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
-    "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
-    "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
-    "node": ["i"], "tell": ["i"], "tell_unread": [], "tally": [],
-    "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
-    "keep_arrays": [], "record": ["i"],
-}  # fmt: skip
-ARGUMENTS: dict[str, list[Kind]] = {
-    "go_back": ["r"], "give_up": ["r"],
-    "note_rounding": ["r"], "decide": ["f", "f", "f"], "commit": ["f"],
-    "came_back": ["f", "f"],
-    "note_read": ["r", "i", "i", "i"], "note_copied": ["r", "i", "r", "i", "i"],
-    "note_written": ["r", "i", "i", "i"], "pairs": ["i", "i", "f"],
-    "node": ["r", "i"], "tell": ["r", "i"], "tell_unread": ["r", "i"],
-    "tally": ["i", "b", "f", "f", "f", "f", "i"],
-    "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
-}  # fmt: skip
 
 
 class NativeMoves(NativeRecords):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gendsl.compiler.llvm.native_layout import TemplateWords, Word
-
-if TYPE_CHECKING:
-    from gendsl.compiler.llvm.choices import Choices
+from gendsl.compiler.llvm.places import Places
 
 _SAVED = (Word.START, Word.CURRENT, Word.COUNT, Word.LOG_DENSITY)
 """The words that are kept with a trace."""
@@ -17,7 +14,7 @@ _SAVED = (Word.START, Word.CURRENT, Word.COUNT, Word.LOG_DENSITY)
 class NativeSaved:
     """Prints these operations."""
 
-    def __init__(self, printer: Choices) -> None:
+    def __init__(self, printer: Places) -> None:
         self.p = printer
 
     def at(self, pointer: str, offset: int | str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Expr, Function, Var
 from gendsl.compiler.llvm.native_layout import (
@@ -11,18 +10,16 @@ from gendsl.compiler.llvm.native_layout import (
     WAITING,
     Word,
 )
+from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import ENTRY, TYPES
 from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
 from gendsl.compiler.steps.move import RESULTS
-
-if TYPE_CHECKING:
-    from gendsl.compiler.llvm.print_llvm import LLVMPrinter
 
 
 class NativeSchedule:
     """Prints the function that Python calls."""
 
-    def __init__(self, printer: LLVMPrinter, rows: Sequence[int]) -> None:
+    def __init__(self, printer: Statements, rows: Sequence[int]) -> None:
         self.p, self.m, self.rows = printer, printer.moves, rows
 
     def drive(self, steps: Sequence[Function | None], before: Sequence[Function | None]) -> None:

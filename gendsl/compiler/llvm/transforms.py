@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import DISCRETE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
+from gendsl.compiler.hir.coordinates import DISCRETE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, leaves
 from gendsl.compiler.llvm.choices import Choices
 from gendsl.compiler.llvm.native_layout import (
@@ -19,7 +19,7 @@ from gendsl.compiler.llvm.native_layout import (
 )
 from gendsl.compiler.llvm.native_logs import LOG_TAG
 from gendsl.compiler.llvm.text import TYPES, literal
-from gendsl.compiler.python.state import NO_COORDINATE
+from gendsl.compiler.python.state_columns import NO_COORDINATE
 
 
 class Transforms(Choices):

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from gendsl.compiler import hir
@@ -37,7 +37,6 @@ from gendsl.compiler.hir import (
     Call,
     Const,
     Expr,
-    Fail,
     For,
     Function,
     If,
@@ -54,14 +53,16 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.list_uses import ListUses
 from gendsl.compiler.hir.meetings import Meeting
-from gendsl.compiler.hir.rewriting import WORTH, cost_of, rename, substitute, variables_of
-from gendsl.compiler.hir.text_effects import CHANGES, PURE, changed_by, left_by, made_by, read_by
+from gendsl.compiler.hir.rewriting import WORTH, cost_of, rename, substitute
+from gendsl.compiler.hir.text_effects import CHANGES, PURE, left_by, made_by, read_by
 from gendsl.compiler.passes.axes import UNWORTHY, Axes
 from gendsl.compiler.passes.axes_facts import NotLanesError
 from gendsl.compiler.passes.axes_sizes import Sizes
 from gendsl.compiler.passes.axes_variables import exposed, is_fresh, is_sum, read_after, surely_set
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.first_iterations import Iterations
+from gendsl.compiler.passes.grown_lists import Reading, grown_by, items_before, sum_of
+from gendsl.compiler.passes.slices import add_needed, come_to, keep, rewritten
 from gendsl.compiler.passes.staging import Names
 
 Around = list[tuple[Statement | None, Body]]
@@ -200,14 +201,7 @@ def _carried(loop: For, around: Around) -> tuple[set[Var], set[Var]] | None:
     carried, last = (inside & before) - sums, (inside & later) - sums
     if surely is None or not last <= carried | surely:
         return None
-    return (carried, last) if carried or last or _grown(loop.body) else None
-
-
-def _grown(body: Body) -> list[Append]:
-    """What each iteration adds to lists that it reads, too."""
-    made = made_by(hir.walk(body))
-    read = {one.list for one in hir.walk(body) if isinstance(one, (Load, Length))}
-    return [one for one in body if isinstance(one, Append) and one.list in read - made]
+    return (carried, last) if carried or last or grown_by(loop.body) else None
 
 
 class _Apart:
@@ -290,7 +284,7 @@ class _Apart:
                 self.after.append(self._if_entered(Set([var], [flags[var]])))
         for one in self.body:
             if isinstance(one, Set):
-                _keep(one, lambda var: var not in flags)
+                keep(one, lambda var: var not in flags)
         rename(self.body, named)
         self.body = [*begins, *self.body]
         self.carried -= set(flags)
@@ -334,7 +328,7 @@ class _Apart:
         size = -1
         while size < len(needed):
             size = len(needed)
-            _add_needed(self.body, needed)
+            add_needed(self.body, needed)
         self._check_lists(needed)
         return self._sliced(self.body, (needed, appends), set(), False, parts)
 
@@ -379,7 +373,7 @@ class _Apart:
                 raise _NotApartError
             kept = copy.copy(one)
             if isinstance(kept, Set):
-                _keep(kept, lambda var: var in wanted[0])
+                keep(kept, lambda var: var in wanted[0])
             self._from_start(kept, done, is_first)
             done |= set(hir.targets(kept))
             parts[id(one)] = kept
@@ -409,7 +403,7 @@ class _Apart:
         first = self._slice(self.expanded, self.grown, parts)
         lists = {var: Var(self.names.new(f"{var.name}_before"), "r") for var in _in_order(self.expanded)}
         kept: list[tuple[set[tuple[int, Var]], Expr, Expr]] = [
-            (_come_to(var, self.body, parts), ref, _sum(self.place, _ONE)) for var, ref in lists.items()
+            (come_to(var, self.body, parts), ref, sum_of(self.place, _ONE)) for var, ref in lists.items()
         ]
         collected: Body = []
         loads: Body = []
@@ -426,12 +420,12 @@ class _Apart:
             second = self._with_grown(second, append, count)
             if len(append.item) == 1 and isinstance(append.item[0], Var):
                 before = self.body[: self.body.index(append)]
-                own = _sum(self.place, count)
-                kept.append((_come_to(append.item[0], before, parts), append.list, own))
+                own = sum_of(self.place, count)
+                kept.append((come_to(append.item[0], before, parts), append.list, own))
         for at, one in enumerate(second):
             if isinstance(one, Set):
                 rest = set().union(*map(read_by, hir.walk(second[at + 1 :])))
-                _keep(one, lambda var: var not in self.expanded or var in rest)  # noqa: B023
+                keep(one, lambda var: var not in self.expanded or var in rest)  # noqa: B023
         second = self._without_unread(second, parts | {id(one): one for one in loads})
         counts = Counter(var for one in hir.walk(self.body) for var in hir.targets(one))
         surely, defaults = exposed(first)[1] or set(), list[Statement]()
@@ -444,7 +438,7 @@ class _Apart:
             result: Body = []
             if isinstance(one, Set):
                 rest = copy.copy(one)
-                _keep(rest, lambda var: var not in done)
+                keep(rest, lambda var: var not in done)
                 result += [rest] if rest.targets else []
             for var in hir.targets(one):
                 if var not in done:
@@ -463,7 +457,7 @@ class _Apart:
                 result.append(Load([var], ref, (var.kind,), self.place, line=one.line))
             return result
 
-        self.body = _changed(second, loaded)
+        self.body = rewritten(second, loaded)
         self.first = self._renamed([*defaults, *first, *collected])
 
     def _without_unread(self, body: Body, done: dict[int, Statement]) -> Body:
@@ -479,11 +473,11 @@ class _Apart:
                 if id(one) not in done:
                     return None
                 if isinstance(one, Set):
-                    _keep(one, lambda var: var in read or var not in hir.targets(done[id(one)]))
+                    keep(one, lambda var: var in read or var not in hir.targets(done[id(one)]))
                     return [one] if one.targets else []
                 return None if read & set(hir.targets(one)) else []
 
-            body = _changed(body, kept)
+            body = rewritten(body, kept)
             if sum(len(hir.targets(one)) + 1 for one in hir.walk(body)) == size:
                 return body
 
@@ -500,7 +494,7 @@ class _Apart:
 
     def _grown_lists(self) -> list[Append]:
         """What iterations add to lists that they read, and that have no other name."""
-        grown, found = _grown(self.body), list[Append]()
+        grown, found = grown_by(self.body), list[Append]()
         uses = ListUses(self.function) if grown else None
         for one in grown:
             ref = one.list
@@ -514,7 +508,7 @@ class _Apart:
 
     def _count_before(self, append: Append) -> Expr:
         """How many items a list has before the loop."""
-        known = _items_before(self.function.body, self.loop, append.list)
+        known = items_before(self.function.body, self.loop, append.list)
         if known is not None:
             return Const(known, "i")
         count = Var(self.names.new("count"), "i")
@@ -527,128 +521,14 @@ class _Apart:
             Iterations(self.loop, self.body, between, {}, {*self.carried, *self.later.flags})
             for between in ((0, 0), (0, inf))
         ]
-        there: Expr = _sum(self.place, count)
+        there: Expr = sum_of(self.place, count)
         result: Body = []
         for one in body:
             if one is append:
-                there = _sum(there, _ONE)
+                there = sum_of(there, _ONE)
             else:
-                result += _Reading(append.list, there, self.names, [*known, self.later]).read([one], False)
+                result += Reading(append.list, there, self.names, [*known, self.later]).read([one], False)
         return result
-
-
-class _Reading:
-    """What reads a list that has only so many items there.
-
-    Args:
-        known: what is known in the first iteration, in all, and in all but the first.
-    """
-
-    def __init__(self, ref: Expr, count: Expr, names: Names, known: Sequence[Iterations]) -> None:
-        self.ref, self.count, self.names, self.known = ref, count, names, known
-
-    def read(self, body: Body, is_later: bool) -> Body:
-        """What some statements become.
-
-        Args:
-            is_later: whether the first iteration does not come to them.
-        """
-        result: Body = []
-        for one in body:
-            if isinstance(one, If):
-                first = self.known[0].decided(one.test)
-                one.then = self.read(one.then, is_later or first is False)
-                one.orelse = self.read(one.orelse, is_later or first is True)
-            elif isinstance(one, (For, hir.Loop, hir.Block)):
-                one.body = self.read(one.body, is_later)
-            if isinstance(one, Length) and one.list == self.ref:
-                result.append(Set([one.target], [self.count], line=one.line))
-            elif isinstance(one, Load) and one.list == self.ref:
-                result += self._load(one, self.known[2 if is_later else 1])
-            else:
-                result.append(one)
-        return result
-
-    def _load(self, one: Load, known: Iterations) -> Body:
-        index, from_end = one.index, _sum(self.count, one.index)
-        is_negative = Op("lt", (index, _ZERO), "b")
-        decided = known.decided(is_negative)
-        place: Expr = from_end if decided else index
-        if decided is None:
-            place = Op("select", (is_negative, from_end, index), "i")
-        at = Var(self.names.new("place"), "i")
-        result: Body = [Set([at], [place], line=one.line)]
-        for name, low, high in (("le", _ZERO, place), ("lt", place, self.count)):
-            if not known.decided(Op(name, (low, high), "b")):
-                ends = tuple(at if end is place else end for end in (low, high))
-                outside = Op("not", (Op(name, ends, "b"),), "b")
-                result.append(If(outside, [Fail("an index out of range", line=one.line)], []))
-        return [*result, Load(one.targets, one.list, one.layout, at, line=one.line)]
-
-
-def _sum(one: Expr, other: Expr) -> Expr:
-    """A sum of integers, with one number in it."""
-    if isinstance(one, Const) and isinstance(other, Const):
-        return Const(one.value + other.value, "i")  # type: ignore[operator]
-    if other == _ZERO:
-        return one
-    has_number = isinstance(one, Op) and one.name == "add" and isinstance(one.args[1], Const)
-    if has_number and isinstance(other, Const):
-        assert isinstance(one, Op)
-        return _sum(one.args[0], _sum(one.args[1], other))
-    return Op("add", (one, other), "i")
-
-
-def _items_before(body: Body, loop: For, ref: Expr) -> int | None:
-    """How many items a list has before a loop, if it is made in the same body as that."""
-    if loop not in body:
-        found = [_items_before(inner, loop, ref) for one in body for inner in hir.bodies(one)]
-        return next((count for count in found if count is not None), None)
-    count: int | None = None
-    for one in body[: body.index(loop)]:
-        if isinstance(one, New) and one.target == ref:
-            count = len(one.items)
-        elif isinstance(one, Append) and one.list == ref and count is not None:
-            count += 1
-        elif any(ref in (changed_by(inner), *hir.targets(inner)) for inner in hir.walk([one])):
-            return None
-    return count
-
-
-def _come_to(var: Var, body: Body, parts: Mapping[int, Statement]) -> set[tuple[int, Var]]:
-    """The statements, and what they set, whose values are those that a variable has at the end of a body.
-
-    Args:
-        parts: the statements that count, by their identity.
-    """
-    found: set[tuple[int, Var]] = set()
-
-    def visit(body: Body, comes_to: Callable[[Var], bool]) -> None:
-        for at, one in enumerate(body):
-            end = _After(body[at + 1 :], comes_to)
-            if isinstance(one, If):
-                for inner in hir.bodies(one):
-                    visit(inner, end)
-            elif id(one) in parts:
-                found.update((id(one), own) for own in hir.targets(one) if end(own))
-
-    visit(body, lambda own: own == var)
-    return found
-
-
-class _After:
-    """Whether what a variable is before some statements is what comes to the end of what follows."""
-
-    def __init__(self, rest: Body, end: Callable[[Var], bool]) -> None:
-        self.rest, self.end = rest, end
-
-    def __call__(self, var: Var) -> bool:
-        names = {var}
-        for one in self.rest:
-            copies = zip(one.targets, one.values, strict=True) if isinstance(one, Set) else ()
-            more = {target for target, value in copies if value in names}
-            names = names.difference(*(hir.targets(inner) for inner in hir.walk([one]))) | more
-        return any(map(self.end, names))
 
 
 def _in_order(variables: Iterable[Var]) -> list[Var]:
@@ -658,39 +538,3 @@ def _in_order(variables: Iterable[Var]) -> list[Var]:
 def _is_costly(one: Statement) -> bool:
     """Whether a statement is not done twice."""
     return isinstance(one, (Visit, Call)) or (isinstance(one, Set) and sum(map(cost_of, one.values)) >= WORTH)
-
-
-def _add_needed(body: Body, needed: set[Var]) -> bool:
-    """Add the variables that those are computed by which are needed; whether the body sets any of these."""
-    found = False
-    for one in body:
-        if isinstance(one, If):
-            sides = [_add_needed(inner, needed) for inner in hir.bodies(one)]
-            if any(sides):
-                needed |= read_by(one)
-                found = True
-        elif any(needed & set(hir.targets(inner)) for inner in hir.walk([one])):
-            found = True
-            if isinstance(one, Set):
-                pairs = zip(one.targets, one.values, strict=True)
-                needed |= variables_of(*(value for target, value in pairs if target in needed))
-            else:
-                needed |= read_by(one)
-    return found
-
-
-def _keep(one: Set, is_kept: Callable[[Var], bool]) -> None:
-    """Let a statement set only some of its variables."""
-    pairs = [pair for pair in zip(one.targets, one.values, strict=True) if is_kept(pair[0])]
-    one.targets, one.values = [var for var, _ in pairs], [value for _, value in pairs]
-
-
-def _changed(body: Body, change: Callable[[Statement], Body | None]) -> Body:
-    """Statements with others in place of some; what is inside of them comes first."""
-    result: Body = []
-    for one in body:
-        for name in one.BODIES:
-            setattr(one, name, _changed(getattr(one, name), change))
-        made = change(one)
-        result += [one] if made is None else made
-    return result

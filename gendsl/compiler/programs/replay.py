@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import (
     Body,
     Call,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import (
     Body,
     Call,

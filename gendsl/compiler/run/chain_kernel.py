@@ -26,8 +26,7 @@ from gendsl.compiler.run.compiled import Compiled
 
 if TYPE_CHECKING:
     from gendsl.compiler.hir.meetings import Meeting
-    from gendsl.compiler.run.closed_move import ClosedKernel
-    from gendsl.compiler.run.recorded_functions import Made
+    from gendsl.compiler.run.closed_functions import Made
     from gendsl.compiler.steps.warming import Memory
 
 Placed = tuple[Template, tuple[int, ...], list[Any]]
@@ -110,11 +109,6 @@ class ChainKernel(Compiled):
         made.values = dict(self.values)
         made.set_values_of_walks(steps)
         return made
-
-    @property
-    @abstractmethod
-    def with_text(self) -> ClosedKernel:
-        """The same with the functions of its text, which one that was kept has not."""
 
     @cached_property
     @abstractmethod

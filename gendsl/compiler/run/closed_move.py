@@ -16,10 +16,10 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.argument_types import type_of
-from gendsl.compiler.front.coordinates import TRIANGLE, UNKNOWN
 from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.hir import collector, observations
 from gendsl.compiler.hir.addresses import Addresses, Paths
+from gendsl.compiler.hir.coordinates import TRIANGLE, UNKNOWN
 from gendsl.compiler.hir.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.hir.decode import from_python
 from gendsl.compiler.hir.failures import PYTHON_FAILURES, NotClosed
@@ -48,14 +48,25 @@ from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.invariants import simplify
 from gendsl.compiler.programs import density, replay, sampler
 from gendsl.compiler.programs.density import Zeros
+from gendsl.compiler.python.choice_values import index_of, indices_of
 from gendsl.compiler.python.numpy_loops import print_at_once
 from gendsl.compiler.python.numpy_runtime import Table
 from gendsl.compiler.python.print_python import input_name, name_apart, print_python
-from gendsl.compiler.python.state import LEGEND, NOTES, MoveState, index_of, indices_of
+from gendsl.compiler.python.state import LEGEND, NOTES, MoveState
 from gendsl.compiler.run.chain_kernel import ChainKernel, Placed, all_of, is_input_of
 from gendsl.compiler.run.closed import CompiledText
 from gendsl.compiler.run.slopes import shared, slopes
-from gendsl.compiler.steps import block_runs, ellipse_runs, move, redraw, tangents, transitions, walk, warming
+from gendsl.compiler.steps import (
+    block_runs,
+    ellipse_runs,
+    move,
+    redraw,
+    step_parts,
+    tangents,
+    transitions,
+    walk,
+    warming,
+)
 from gendsl.compiler.steps.coordinate_runs import Walked, runs, walked
 from gendsl.compiler.steps.kernel_entries import PICKING, entries_of, updates_of
 from gendsl.compiler.steps.pivots import take_out_pivots
@@ -146,14 +157,10 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
 
-    @property
-    def with_text(self) -> ClosedKernel:
-        return self
-
-    def _called(self, name: str, function: hir.Function) -> move.Called:
+    def _called(self, name: str, function: hir.Function) -> step_parts.Called:
         """A function with the arguments of its program."""
         every = self.lowering.arguments_of(name if self.target is None or name != MODEL else self.target)
-        return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
+        return step_parts.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
     def _absent(
         self, one: Resampling | Updating | Rotating | Blocking, main: hir.Function
@@ -219,15 +226,15 @@ class ClosedKernel(CompiledText, ChainKernel):
         up, down = ([transitions.to_arguments(score) for score in to] for to in (scores[1:], scores[:-1]))
         return transitions.transition(name, parts, up, down)
 
-    def _likelihood(self, main: hir.Function) -> move.Called:
+    def _likelihood(self, main: hir.Function) -> step_parts.Called:
         """The log density of the observations of the current trace."""
         return self._called(MODEL, transitions.observed(hir.copied(main, "_observed", read_again)))
 
-    def _power(self, one: Proposing | Resampling, main: hir.Function) -> transitions.Power | None:
+    def _power(self, one: Proposing | Resampling, main: hir.Function) -> step_parts.Power | None:
         """The power of the likelihood in the target of a move, if it is not 1."""
-        return None if one.power == 1.0 else transitions.Power(self._likelihood(main), one.power)
+        return None if one.power == 1.0 else step_parts.Power(self._likelihood(main), one.power)
 
-    def _counted(self, main: hir.Function, selected: Selections) -> move.Called:
+    def _counted(self, main: hir.Function, selected: Selections) -> step_parts.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
         counts = redraw.counted(hir.copied(main, "_counted", read_again), selected)
         return self._called(MODEL, counts)
@@ -301,7 +308,7 @@ class ClosedKernel(CompiledText, ChainKernel):
             skip_absent=one.skip_absent,
         )  # fmt: skip
 
-    def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
+    def _score(self, main: hir.Function, zeros: Zeros) -> step_parts.Called:
         """The log density of the model."""
         if zeros not in self.scores:
             suffix = "" if zeros is Zeros.END else "_whole"
@@ -367,15 +374,15 @@ class ClosedKernel(CompiledText, ChainKernel):
 
     def _maps(
         self, number: int, one: Involution, mains: dict[str, hir.Function], suffix: str
-    ) -> list[move.Called]:
+    ) -> list[step_parts.Called]:
         """The transforms of a move with tangents."""
         assert self.slopes is not None
         every = [mains[f"f{number}_{place}"] for place in range(len(one.maps))]
-        return [move.Called(tangents.differentiate(each, suffix, self.slopes)) for each in every]
+        return [step_parts.Called(tangents.differentiate(each, suffix, self.slopes)) for each in every]
 
-    def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
+    def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> step_parts.Auxiliary:
         """What draws the choices of a program, and what scores them."""
-        return move.Auxiliary(
+        return step_parts.Auxiliary(
             self._called(name, sampler.simulate(hir.copied(main, "_draw", looked))),
             self._called(name, density.score(assessed(main, "_score"), zeros=zeros)),
         )

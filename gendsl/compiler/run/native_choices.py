@@ -12,11 +12,9 @@ from gendsl.compiler.hir.addresses import Paths
 from gendsl.compiler.hir.decode import from_words, typed
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Array, Below, Number, PathPart
-from gendsl.compiler.llvm.native_layout import Word
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
-    from gendsl.compiler.run.native_state import NativeState
 
 
 class NativeChoices(ABC):
@@ -143,18 +141,31 @@ class HeldChoices(NativeChoices):
         masks: for each template which choices are observed.
     """
 
-    def __init__(self, state: NativeState) -> None:
+    def __init__(
+        self,
+        state: NativeChoices,
+        rows: Sequence[np.ndarray],
+        *,
+        count: int,
+        log_density: float,
+        nodes: int,
+        arrays: tuple[Any, ...],
+        masks: Sequence[np.ndarray],
+    ) -> None:
+        """
+        Args:
+            state: the chain's.
+            rows: for each template which choices are in the trace.
+        """
         self.closed, self.templates, self.capacities = state.closed, state.templates, state.capacities
         self.paths_known, written = state.paths_known, state.closed.written
-        self.rows = [row.copy() for row in state.rows_now()]
+        self.rows = [row.copy() for row in rows]
         self.columns = [
             [column.copy() for column in columns] if number in written else columns
             for number, columns in enumerate(state.columns)
         ]
-        self._stamp, self.count = state.stamp, int(state.words[Word.COUNT])
-        self.log_density = state.log_density()
-        self.nodes = int(state.words[Word.NODES])
-        self.arrays, self.masks = (state.values, state.heap, state.borrowed), list(state.masks)
+        self._stamp, self.count, self.log_density, self.nodes = state.stamp, count, log_density, nodes
+        self.arrays, self.masks = arrays, list(masks)
 
     @property
     def stamp(self) -> int:

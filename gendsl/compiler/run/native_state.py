@@ -241,6 +241,18 @@ class NativeState(NativeChoices, ChainState):
         pointer = words[self.layout.templates[template.number].stamps(TemplateWords.CURRENT)]
         return 0 if pointer == self.first_rows[template.number] else 1
 
+    def held(self) -> HeldChoices:
+        """The choices of the current trace, for when the chain has left it."""
+        return HeldChoices(
+            self,
+            self.rows_now(),
+            count=int(self.words[Word.COUNT]),
+            log_density=self.log_density(),
+            nodes=int(self.words[Word.NODES]),
+            arrays=(self.values, self.heap, self.borrowed),
+            masks=self.masks,
+        )
+
     def go_to(self, held: HeldChoices) -> bool:
         """Go to a trace that was left, if its choices have a place here; whether they have."""
         if held.closed is not self.closed or held.capacities != self.capacities:
@@ -456,7 +468,7 @@ class NativeState(NativeChoices, ChainState):
         self.origin = self._snapshot_of(held)
 
     def _snapshot(self) -> _Snapshot:
-        return self._snapshot_of(HeldChoices(self))
+        return self._snapshot_of(self.held())
 
     def _snapshot_of(self, held: HeldChoices) -> _Snapshot:
         words, written = self.words.copy(), self.closed.written

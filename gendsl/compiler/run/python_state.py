@@ -34,10 +34,11 @@ from gendsl.compiler.llvm.native_layout import (
     Word,
 )
 from gendsl.compiler.moves import LOWEST, REPEAT, RUN
+from gendsl.compiler.python.choice_values import index_of, indices_of
 from gendsl.compiler.python.numpy_loops import arrays_of
 from gendsl.compiler.python.numpy_runtime import TYPES
 from gendsl.compiler.python.print_python import input_name
-from gendsl.compiler.python.state import MoveState, Zero, index_of, indices_of
+from gendsl.compiler.python.state import MoveState, Zero
 from gendsl.compiler.run.chain_state import NO_LIMIT, OTHER_THAN_OBSERVED, ChainState, followed
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from gendsl.compiler.llvm.print_llvm import print_llvm_shared
 from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.invariants import simplify
 from gendsl.compiler.python.slopes_runtime import SYMBOLS
-from gendsl.compiler.steps.move import Slopes
+from gendsl.compiler.steps.step_parts import Slopes
 from gendsl.lang.source import find_source
 
 

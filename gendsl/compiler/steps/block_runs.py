@@ -41,9 +41,10 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Number, describe
 from gendsl.compiler.hir.values import as_kind
 from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero, shorten, summed
-from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
+from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
 from gendsl.compiler.steps.redraw import Listing, lists
 from gendsl.compiler.steps.selections import Selections
+from gendsl.compiler.steps.step_parts import Called
 from gendsl.compiler.steps.updates import stay
 from gendsl.distributions.base import is_built_in
 

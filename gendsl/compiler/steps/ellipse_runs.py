@@ -38,9 +38,10 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.steps.coordinate_runs import dimension
-from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
+from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
 from gendsl.compiler.steps.redraw import Listing, lists
 from gendsl.compiler.steps.selections import InTurn, Selections
+from gendsl.compiler.steps.step_parts import Called
 
 ONE = Const(1, "i")
 

@@ -9,7 +9,7 @@ from gendsl.compiler.front.blocks import block_of
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.ellipses import ellipse_of
 from gendsl.compiler.front.program import Entries, Entry, Lowering
-from gendsl.compiler.front.traces import TraceOf, whole
+from gendsl.compiler.front.traces import TraceOf, trace_given, whole
 from gendsl.compiler.front.warming import FLOAT, adapted_at, lists_of
 from gendsl.compiler.hir.templates import MODEL
 from gendsl.compiler.hir.types import Number
@@ -42,14 +42,14 @@ def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
     if isinstance(one, Picked):
         constants = {"weights": one.weights, "count": len(one.parts)}
         for (which, function), kind in zip(PICKING.items(), ("f", "i"), strict=True):
-            values = (whole(lowering.trace_given(MODEL)), Number(kind))
+            values = (whole(trace_given(lowering, MODEL)), Number(kind))
             source = find_source(function, "gen")
             entries.append(Entry(f"{which}{number}", source, values, constants=constants, chooses=False))
         return entries
     if one.q is not None:
         name = f"q{number}"
         own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
-        given = (*(whole(lowering.trace_given(MODEL)) for _ in given_trace(one)), *own)
+        given = (*(whole(trace_given(lowering, MODEL)) for _ in given_trace(one)), *own)
         entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
         traces.append(name)
     for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -35,44 +35,9 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.programs.sums import IMPOSSIBLE
-
-if TYPE_CHECKING:
-    from gendsl.compiler.steps.transitions import Power
+from gendsl.compiler.steps.step_parts import Auxiliary, Called, Power, Slopes
 
 ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")
-
-
-@dataclass(frozen=True)
-class Called:
-    """A function of the text, and what it is called with."""
-
-    function: Function
-    args: tuple[Expr, ...] = ()
-
-    def into(self, *targets: Var) -> Call:
-        """A call whose first results are variables; the others are not used."""
-        kinds = self.function.results[len(targets) :]
-        rest = [Var(f"unused_{place}", kind) for place, kind in enumerate(kinds)]
-        return Call([*targets, *rest], self.function, list(self.args))
-
-
-@dataclass(frozen=True)
-class Auxiliary:
-    """An auxiliary program: what draws its choices and scores them, and what scores those written."""
-
-    draw: Called
-    score: Called
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """What a text does with derivatives; see `library_slopes`."""
-
-    ordered: Function
-    add: Function
-    log_abs_det: Function
-    sizes: Function
-    finite: Function
 
 
 RESULTS: tuple[tuple[str, Kind], ...] = (

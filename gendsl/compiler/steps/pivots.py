@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import NUMBER
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -42,9 +41,10 @@ from gendsl.compiler.hir import (
     Var,
     Write,
 )
+from gendsl.compiler.hir.coordinates import NUMBER
 from gendsl.compiler.hir.derivatives import ZERO
 from gendsl.compiler.hir.rewriting import variables_of
-from gendsl.compiler.steps.move import Slopes
+from gendsl.compiler.steps.step_parts import Slopes
 from gendsl.compiler.steps.tangents import PAIR, set_in_one_place
 
 _FAR = Const(math.inf, "f")

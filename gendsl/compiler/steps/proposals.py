@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import NamedTuple
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.front.subtrees import each_call
 from gendsl.compiler.hir import Body, Expr, Function, Primitive, Var

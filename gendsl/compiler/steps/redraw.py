@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     FALSE,
-    TRUE,
     Body,
     Call,
     Choice,
@@ -37,9 +36,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.programs.sums import Sums, if_zero, not_finite, shorten, summed
-
-if TYPE_CHECKING:
-    from gendsl.compiler.steps.selections import Selections
+from gendsl.compiler.steps.selections import Selections
 
 
 class Selected(Protocol):
@@ -263,33 +260,3 @@ class _LetGo(Sums):
             Primitive([kept], "is_kept", indices, (template,)),
             If(Op("not", (kept,), "b"), gone, [], line=line),
         ]
-
-
-def one_of(test: Expr, one: Expr, other: Expr) -> Expr:
-    """One of two values."""
-    if test == TRUE or one == other:
-        return one
-    if test == FALSE:
-        return other
-    if one == TRUE and other == FALSE:
-        return test
-    return Op("select", (test, one, other), one.kind)
-
-
-def both(one: Expr, other: Expr) -> Expr:
-    """Whether two tests hold."""
-    if FALSE in (one, other):
-        return FALSE
-    return other if one == TRUE else one if other == TRUE else Op("and", (one, other), "b")
-
-
-def negation(test: Expr) -> Expr:
-    """Whether a test does not hold."""
-    return FALSE if test == TRUE else TRUE if test == FALSE else Op("not", (test,), "b")
-
-
-def either(one: Expr, other: Expr) -> Expr:
-    """Whether one of two tests holds."""
-    if TRUE in (one, other):
-        return TRUE
-    return other if one == FALSE else one if other == FALSE else Op("or", (one, other), "b")

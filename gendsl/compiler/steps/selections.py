@@ -17,8 +17,8 @@ from gendsl.compiler.hir.meetings import Meeting
 from gendsl.compiler.hir.templates import MODEL, Lowered, Template
 from gendsl.compiler.hir.types import Joined, Nested, PathPart, index_count
 from gendsl.compiler.moves import Wanted
-from gendsl.compiler.steps.move import Called
-from gendsl.compiler.steps.redraw import both, either, negation, one_of
+from gendsl.compiler.steps.conditions import both, either, negation, one_of
+from gendsl.compiler.steps.step_parts import Called
 from gendsl.selection import Formula
 
 Pattern = tuple[Any, ...]

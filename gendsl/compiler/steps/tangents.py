@@ -22,7 +22,7 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -41,8 +41,8 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.types import Array, Type, leaves
 from gendsl.compiler.passes.short_lists import clean
-from gendsl.compiler.python.state import NO_COORDINATE
-from gendsl.compiler.steps.move import Slopes
+from gendsl.compiler.python.state_columns import NO_COORDINATE
+from gendsl.compiler.steps.step_parts import Slopes
 
 PAIR: tuple[Kind, ...] = ("i", "f")
 """The layout of tangents: of each coordinate and the derivative in it."""

@@ -8,8 +8,7 @@ A change of target adds to the log acceptance ratio what the log density changes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import (
@@ -32,7 +31,8 @@ from gendsl.compiler.hir.templates import MODEL
 from gendsl.compiler.hir.types import Known
 from gendsl.compiler.moves import Blocking, Rotating, Step, Transition, Updating, all_within
 from gendsl.compiler.programs.sums import Sums, if_zero, summed
-from gendsl.compiler.steps.move import REJECTED, RESULTS, ZERO, Called
+from gendsl.compiler.steps.move import REJECTED, RESULTS, ZERO
+from gendsl.compiler.steps.step_parts import Called
 
 RATIO, SCALE = Var("log_ratio", "f"), Var("scale", "f")
 """The log acceptance ratio so far, and the size of what it was computed from."""
@@ -53,44 +53,6 @@ class _Observed(Sums):
 def observed(main: Function) -> Function:
     """Make a program return the log density of the observations of the current trace alone."""
     return summed(main, _Observed, ["lp"])
-
-
-@dataclass(frozen=True)
-class Power:
-    """A power of the likelihood in the target of a proposal.
-
-        log alpha is larger by (beta - 1) (log L(x') - log L(x))
-
-    Attributes:
-        likelihood: the log density of the observations of the current trace.
-        beta: the power.
-    """
-
-    likelihood: Called
-    beta: float
-
-    HERE: ClassVar[Var] = Var("lp_observed", "f")
-    THERE: ClassVar[Var] = Var("lp_observed_there", "f")
-
-    @property
-    def here(self) -> Body:
-        """What finds the likelihood of the current trace."""
-        return [self.likelihood.into(self.HERE)]
-
-    @property
-    def there(self) -> Body:
-        """The same of the proposed trace, which is the current one now."""
-        return [self.likelihood.into(self.THERE)]
-
-    @property
-    def term(self) -> Expr:
-        """What is added."""
-        return Op("mul", (Const(self.beta - 1.0, "f"), Op("sub", (self.THERE, self.HERE), "f")), "f")
-
-    @property
-    def size(self) -> Expr:
-        """The size of what that was computed from."""
-        return Op("add", (Op("abs", (self.HERE,), "f"), Op("abs", (self.THERE,), "f")), "f")
 
 
 def check_arguments(steps: Sequence[Step], lowering: Lowering) -> None:

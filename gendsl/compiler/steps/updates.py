@@ -11,7 +11,8 @@ from gendsl.compiler.front.lines import AlongEntries
 from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
 from gendsl.compiler.hir.types import leaves
 from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero
-from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
+from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
+from gendsl.compiler.steps.step_parts import Called
 
 _MOST_TIMES = 16.0
 """How many times as large as a log density a log weight is at most that it is made up of."""

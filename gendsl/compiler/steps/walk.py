@@ -52,8 +52,9 @@ from gendsl.compiler.steps.coordinate_runs import (
     Walked,
     indices_of_template,
 )
-from gendsl.compiler.steps.move import REJECTED, RESULTS, ZERO, Called, all_there
+from gendsl.compiler.steps.move import REJECTED, RESULTS, ZERO, all_there
 from gendsl.compiler.steps.selections import Selection
+from gendsl.compiler.steps.step_parts import Called
 
 MOST_ROOTS = 1 << 20
 """How many masses a template may have, those of 1 between them included."""

@@ -44,7 +44,8 @@ from gendsl.compiler.hir.types import Array, List, Number, Type, leaves
 from gendsl.compiler.moves import KEPT, TIE, Warming
 from gendsl.compiler.steps import walk
 from gendsl.compiler.steps.coordinate_runs import FLOATS, INTEGERS, ONE, Lists, Walked
-from gendsl.compiler.steps.move import RESULTS, ZERO, Called
+from gendsl.compiler.steps.move import RESULTS, ZERO
+from gendsl.compiler.steps.step_parts import Called
 
 NOTHING, BELOW, ABOVE = -1, 0, 1
 """What the comparison of a ratio gives, as `gendsl.inference.warmup_rules` has it."""

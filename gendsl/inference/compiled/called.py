@@ -151,7 +151,7 @@ class Running:
         """The choices of the trace that the state is at, or where they are; copied if they have not been."""
         held = self._known(at)
         if held is None:
-            held = HeldChoices(self.state)
+            held = self.state.held()
             if isinstance(at, AtHand) and at.machine is self.machine:
                 at.hold(held)
             else:

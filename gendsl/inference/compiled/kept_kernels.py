@@ -88,10 +88,6 @@ class KeptKernel(ChainKernel):
         """The kernel with its text."""
         return _made(*self.made_of)
 
-    @property
-    def with_text(self) -> ClosedKernel:
-        return self.whole
-
     @cached_property
     def text(self) -> str:
         return self.whole.text
@@ -151,6 +147,15 @@ def kernel_of(
         if written is not None:
             native_cache.store(key, written)
     return made
+
+
+def with_text(closed: ChainKernel) -> ClosedKernel:
+    """A kernel with the functions of its text, which one that was kept has not."""
+    from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
+
+    whole = closed.whole if isinstance(closed, KeptKernel) else closed
+    assert isinstance(whole, ClosedKernel)
+    return whole
 
 
 def _made(

@@ -10,7 +10,7 @@ import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Set
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
@@ -23,8 +23,6 @@ from gendsl.runtime.trace import ReferenceTrace, definition
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
-    from gendsl.inference.compiled.called import AtHand
-    from gendsl.inference.compiled.machine import Machine
 
 _LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
@@ -112,6 +110,47 @@ class Values(dict[Any, Any]):
         self.outside = outside
 
 
+class Source(Protocol):
+    """What has the choices of a trace that is looked at: a chain that is there, or what one left.
+
+    Attributes:
+        asked_for_more: whether more than values was asked for.
+    """
+
+    asked_for_more: bool
+
+    @property
+    def model(self) -> Any: ...
+
+    @property
+    def args(self) -> tuple[Any, ...]: ...
+
+    @property
+    def observed(self) -> Set[Path]: ...
+
+    @property
+    def as_it_was(self) -> AsItWas | None:
+        """Whether what the program finds outside is what it was; None as long as its chain is there."""
+        ...
+
+    @property
+    def gives_functions(self) -> bool:
+        """Whether machine code gives the values of recorded functions."""
+        ...
+
+    @property
+    def log_density(self) -> float: ...
+
+    @property
+    def trace(self) -> Any:
+        """The trace of today's runtime."""
+        ...
+
+    def choices(self) -> dict[Path, Any]: ...
+
+    def choice(self, path: Path) -> Any: ...
+
+
 class LookedAt(ReferenceTrace):
     """A trace of which a function reads some choices, or what the program returned.
 
@@ -134,18 +173,18 @@ class LookedAt(ReferenceTrace):
         "outside", "source",
     )  # fmt: skip
 
-    def __init__(self, source: Machine | AtHand) -> None:
+    def __init__(self, source: Source) -> None:
         self._start(source.model, source.args, source.observed, source)
 
     def _start(
-        self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], source: Machine | AtHand | None = None
+        self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], source: Source | None = None
     ) -> None:
         self.gen_fn, self.args, self.observed_paths = gen_fn, args, observed
         self._spaces = self._structure = self.scored_from = None
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
         self.source = source
-        self.outside: AsItWas | AsItTravelled | None = getattr(source, "as_it_was", None)
+        self.outside: AsItWas | AsItTravelled | None = None if source is None else source.as_it_was
         gives = source is not None and source.gives_functions
         self._log_density = source.log_density if source is not None and gives else None
         self._known: dict[Path, Any] | None = None
@@ -178,16 +217,16 @@ class LookedAt(ReferenceTrace):
                 return value
         return self.values[path]
 
-    def keep(self) -> None:
+    def keep(self, closed: ChainKernel) -> None:
         """Take the values over, before the chain goes on."""
-        self.outside = AsItWas(cast("Machine", self.source).closed, self.gen_fn)
+        self.outside = AsItWas(closed, self.gen_fn)
         self._known, self.source = self.values, None
 
-    def leave(self, observed: frozenset[Strings]) -> None:
-        """Be the trace that the chain stops at; the addresses with these strings are all observed."""
-        machine = cast("Machine", self.source)
-        self.left_density, self.left_observed = machine.log_density, observed
-        outside = self.outside = AsItWas(machine.closed, self.gen_fn)
+    def leave(self, closed: ChainKernel, observed: frozenset[Strings]) -> None:
+        """Be the trace that a chain stops at; the addresses with these strings are all observed."""
+        assert self.source is not None
+        self.left_density, self.left_observed = self.source.log_density, observed
+        outside = self.outside = AsItWas(closed, self.gen_fn)
         self.scored_from = self._known = Values(self.values, outside)
         self.source = None
 

@@ -88,6 +88,8 @@ class Machine:
         recorder_ran: whether a recorder was called since it was looked at.
     """
 
+    as_it_was = None  # a function looks at the trace that the chain is at
+
     def __init__(
         self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False, missing: str | None = None
     ) -> None:
@@ -193,7 +195,7 @@ class Machine:
         if self.looked_at is not None:
             left, self.looked_at = weakref.ref(self.looked_at), None
             if (kept := left()) is not None:
-                kept.keep()
+                kept.keep(self.closed)
 
     def left(self) -> Any:
         """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
@@ -203,7 +205,7 @@ class Machine:
         self.state.tell()
         if self.known is None:
             self.known = LookedAt(self)
-            self.known.leave(self.observed_alone)
+            self.known.leave(self.closed, self.observed_alone)
         trace = self.known
         if trace.scored_from is None:
             trace.scored_from = Values(self.state.choices(), AsItWas(self.closed, self.model))

@@ -140,7 +140,9 @@ def compiled_text(parts: Sequence[Part], trace: Any) -> ClosedKernel:
     Raises:
         NotClosed: there is none.
     """
-    return compiled(parts, trace, as_text=True).with_text
+    from gendsl.inference.compiled.kept_kernels import with_text  # with the compiler
+
+    return with_text(compiled(parts, trace, as_text=True))
 
 
 def _made(
