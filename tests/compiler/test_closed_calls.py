@@ -2,11 +2,13 @@
 
 # ruff: noqa: C408, PIE804 (calls in all ways)
 
+import copy
 import inspect
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
@@ -239,3 +241,29 @@ def test_functions_in_a_list_compile_or_are_refused_where_they_are_put_there():
     found = outcome(functions_that_look_up_late, (3,))
     line = inspect.getsourcelines(functions_that_look_up_late.__wrapped__)[1] + 5
     assert found.startswith(f"refused: line {line} of ") and "give that to a parameter" in found
+
+
+def copied(x):
+    return copy.deepcopy([x])
+
+
+@gen
+def in_a_library(n):
+    x = ~normal(0, 1)
+    "y" @ ~normal(copied(x)[0], 1)
+
+
+@gen
+def in_scipy(n):
+    x = ~normal(0, 1)
+    "y" @ ~normal(brentq(lambda z: z**3 + z - x, -9, 9), 1)
+
+
+def test_what_a_library_does_is_refused_where_the_user_calls_it():
+    """And not in a line that he has not written."""
+    line = inspect.getsourcelines(copied)[1] + 1
+    found = outcome(in_a_library, (1,))
+    assert found.startswith(f"refused: line {line} of test_closed_calls.py: copy.deepcopy (line ")
+    assert " of copy.py): " in found
+    line = inspect.getsourcelines(in_scipy.__wrapped__)[1] + 3
+    assert outcome(in_scipy, (1,)).startswith(f"refused: line {line} of test_closed_calls.py: brentq: ")

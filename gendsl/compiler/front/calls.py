@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sysconfig
+from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -34,6 +36,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.function_calls import call_closure, call_function, is_of_deques
 from gendsl.compiler.front.objects import remembered
 from gendsl.compiler.front.sources import FunctionSource
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
     Array,
     Closure,
@@ -50,6 +53,7 @@ from gendsl.compiler.hir.types import (
     describe,
 )
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of, known, object_of
+from gendsl.errors import is_users_file
 
 
 def call_node(frame: Frame, node: ast.Call) -> Value:
@@ -72,7 +76,30 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
         frame, node, lazy=found in builtin_calls.LAZY, shown=found in builtin_calls.OF_DISPLAYS
     )
     frame.here, frame.line = node, node.lineno
-    return call(frame, function, args, named)
+    try:
+        return call(frame, function, args, named)
+    except NotClosed as reason:
+        if reason.filename != frame.filename and not _is_of_library(frame.filename):
+            _ask_of(reason, node, frame.filename)
+        raise
+
+
+def _ask_of(reason: NotClosed, node: ast.Call, filename: str) -> None:
+    """Let what is wrong in the text of a library be wrong where that is called."""
+    if not _is_of_library(reason.filename):
+        return
+    where = f" (line {reason.line} of {Path(reason.filename).name})" if is_users_file(reason.filename) else ""
+    reason.reason = f"{ast.unparse(node.func)}{where}: {reason.reason}"
+    reason.line, reason.filename = node.lineno, filename
+
+
+@functools.cache
+def _is_of_library(filename: str) -> bool:
+    """Whether a file is Python's, gendsl's or of what is installed."""
+    if not is_users_file(filename):
+        return True
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return filename.startswith(tuple(folders))
 
 
 def _is_hashable_known(value: Value) -> bool:
