@@ -146,8 +146,8 @@ class ClosedFunctions:
         """Of each list or array that the functions give, how many words an item takes."""
         return [width for kind in self.kinds for width in kind.widths]
 
-    def found_outside(self) -> tuple[bytes, ...]:
-        """What there is now in the objects from outside that may change: bytes for each, equal if it is.
+    def found_outside(self) -> tuple[Any, ...]:
+        """What stands for what there is now in the objects from outside that may change: equal if that is.
 
         Raises:
             NotClosed: one of them is not of the type that the text is for.

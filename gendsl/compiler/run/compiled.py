@@ -30,23 +30,23 @@ class Found:
     """What there is in some objects, which are looked at again and again.
 
     Attributes:
-        items: for a list of numbers or strings what was in it last, and the bytes of that, by its place.
+        items: for a list of numbers or strings what was in it last, and what stands for that, by its place.
     """
 
     def __init__(self) -> None:
         self.items: dict[int, tuple[list[Any], bytes]] = {}
 
-    def look(self, facts: Facts, objects: Iterable[tuple[Any, Type]]) -> tuple[bytes, ...]:
-        """What there is now: bytes for each object of some type, equal if it is.
+    def look(self, facts: Facts, objects: Iterable[tuple[Any, Type]]) -> tuple[Any, ...]:
+        """What stands for what there is now, for each object of some type: equal if that is.
 
         Raises:
             NotClosed: one of them is not of its type.
         """
-        return tuple(self._bytes(facts, at, one, kind) for at, (one, kind) in enumerate(objects))
+        return tuple(self._of(facts, at, one, kind) for at, (one, kind) in enumerate(objects))
 
-    def _bytes(self, facts: Facts, at: int, one: Any, kind: Type) -> bytes:
+    def _of(self, facts: Facts, at: int, one: Any, kind: Type) -> bytes | tuple[Any, ...]:
         if type(one) is np.ndarray and one.dtype.kind in "fiub":  # of these it takes least time
-            return marshal.dumps((one.dtype.str, one.shape, one.tobytes()), _WITHOUT_REFERENCES)
+            return one.dtype.str, one.shape, one.tobytes()
         if type(one) is list and at in self.items:
             before, known = self.items[at]
             if len(one) == len(before) and all(map(is_, one, before)):
@@ -79,8 +79,8 @@ class Compiled(ABC):
         """
         return self._outside.changed(of_users=of_users)
 
-    def found_outside(self) -> tuple[bytes, ...]:
-        """What there is now in the objects from outside that may change: bytes for each, equal if it is.
+    def found_outside(self) -> tuple[Any, ...]:
+        """What stands for what there is now in the objects from outside that may change: equal if that is.
 
         Raises:
             NotClosed: one of them is not of the type that the text is for.

@@ -45,7 +45,7 @@ class AsItWas:
         found: what the text finds outside, if that was looked at.
     """
 
-    def __init__(self, closed: ChainKernel, program: Any, found: tuple[bytes, ...] | None = None) -> None:
+    def __init__(self, closed: ChainKernel, program: Any, found: tuple[Any, ...] | None = None) -> None:
         self.closed, self.program = closed, program
         self.found = self._found() if found is None else found
         marked = _MARKS.get(closed)
@@ -53,7 +53,7 @@ class AsItWas:
             marked = _MARKS[closed] = self.found, mark_of(program)
         self.mark = marked[1]
 
-    def _found(self) -> tuple[bytes, ...] | None:
+    def _found(self) -> tuple[Any, ...] | None:
         """What a text finds outside; None if that is not what it was made for."""
         try:
             return None if self.closed.changed() else self.closed.found_outside()
@@ -69,7 +69,7 @@ class AsItWas:
         return self.holds() or (self.mark is not None and mark_of(self.program) == self.mark)
 
 
-_Marked = tuple[tuple[bytes, ...] | None, bytes | None]
+_Marked = tuple[tuple[Any, ...] | None, bytes | None]
 _MARKS: weakref.WeakKeyDictionary[ChainKernel, _Marked] = weakref.WeakKeyDictionary()
 """For each text what it found outside last, and the mark of the model then."""
 
