@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal
@@ -63,6 +64,59 @@ def backwards(xs):
 
 def test_what_is_reversed_is_gone_through_from_its_end():
     assert outcome(backwards, ([1.0, 2.0, 4.0],)) == "equal"
+
+
+@gen
+def columns_of_a_table(table, grow):
+    """Columns are lists and arrays, of integers, numbers or names."""
+    slope = ~normal(0, 1)
+    level = {g: ("level", g) @ ~normal(0, 1) for g in ("a", "b")}
+    a = 0.0
+    for i, (x, sd) in enumerate(zip(table["x"], table["sd"], strict=True)):
+        ("y", i) @ ~normal(slope * x, sd)
+        a = a / 2 + i * sd
+    for g, x in zip(table["group"], reversed(table["x"]), strict=False):
+        a = 2 * a + level[g] * x
+    for x in map(abs, table["x"]):
+        a = a / 3 + x
+    a += sum(2 * s for _, s in enumerate(table["sd"], 1))
+    either = [1.0, 2.0] if slope > 0 else [(1.0, 2.0), (3.0, 4.0)]
+    for i, v in enumerate(either):
+        a = a / 2 + (v if slope > 0 else v[1])
+        if grow and i < 3:
+            either.append(either[0])  # the loop goes over what is added, too
+    z = ~normal(a + len(either), 1)
+    return a
+
+
+@pytest.mark.parametrize(
+    ("x", "sd"),
+    [
+        (np.arange(3), np.array([1.0, 2.0, 0.5])),
+        ([4, 1, 2], np.array([1.0, 2.0, 0.5])),
+        (np.array([0.5, 1.0, -2.0]), [1, 2, 3]),
+        (np.arange(12.0).reshape(3, 4)[:, 1], [1.0, 0.1, 0.3]),
+        ([], np.array([])),
+    ],
+)
+@pytest.mark.parametrize("grow", [False, True])
+def test_a_loop_goes_over_columns_of_several_types(x, sd, grow):
+    for rng in (1, 2, 3):
+        table = {"x": x, "sd": sd, "group": ["a", "b", "a"]}
+        assert outcome(columns_of_a_table, (table, grow), rng=rng) == "equal"
+
+
+@gen
+def columns_of_other_lengths(table):
+    a = ~normal(0, 1)
+    for x, sd in zip(table["x"], table["sd"], strict=True):
+        a += x * sd
+    z = ~normal(a, 1)
+
+
+def test_columns_of_other_lengths_fail_as_in_python():
+    table = {"x": [1, 2, 3], "sd": np.ones(2)}
+    raises_everywhere(columns_of_other_lengths, (table,), {("a",): 0.0, ("z",): 0.0})
 
 
 @gen

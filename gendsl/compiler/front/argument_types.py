@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Hashable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -66,17 +67,17 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
         case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
             return _list_type(facts, place, value)
         case tuple() if hasattr(value, "_fields"):
-            items = tuple(type_of(facts, (place, i), one) for i, one in enumerate(value))
+            items = tuple(_part(facts, (place, i), one, f"[{i}]") for i, one in enumerate(value))
             return Tuple(items, type(value), tuple(value._fields))
         case tuple() if type(value) is tuple:
-            return Tuple(tuple(type_of(facts, (place, i), one) for i, one in enumerate(value)))
+            return Tuple(tuple(_part(facts, (place, i), one, f"[{i}]") for i, one in enumerate(value)))
         case list() if type(value) is list:
             return _list_type(facts, place, value)
         case dict() if type(value) is dict:
             site = facts.site(place)
             for key, item in value.items():
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-                facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
+                facts.grow_item(site, _part(facts, (place, "value"), item, f"[{key!r}]"), "value")
             return Dict(facts.find(site), True)
         case set() | frozenset() if type(value) in (set, frozenset):
             site = facts.site(place)
@@ -86,7 +87,10 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             return Set(facts.find(site), True)
         case np.ndarray() if type(value) is np.ndarray:
             if value.dtype.type not in NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
-                raise NotClosed(f"an array of {value.dtype} with {value.ndim} axes")
+                raise NotClosed(
+                    f"an array of {value.dtype} with {value.ndim} axes, where those of float64, int64 "
+                    "and bool with 1 to 4 are read (and lists, of strings)"
+                )
             return Array(NUMPYS[value.dtype.type], value.ndim, True)
     if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
         return Known(value)
@@ -96,9 +100,36 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
         attributes = _attributes(value)
         if attributes is not None:
             check_access(type(value))
-            types = tuple(type_of(facts, (place, name), one) for name, one in attributes.items())
+            types = tuple(_part(facts, (place, name), one, f".{name}") for name, one in attributes.items())
             return Tuple(types, type(value), tuple(attributes))
     raise NotClosed(f"a value of type {type(value).__name__}")
+
+
+def types_of_arguments(facts: Facts, program: GenerativeFunction, args: tuple[Any, ...]) -> list[Type]:
+    """The types of the arguments of a program.
+
+    Raises:
+        NotClosed: which argument, or part of one, is of a type that programs can't be given.
+    """
+    names = list(inspect.signature(program).parameters) if callable(program) else []
+    types = []
+    for i, arg in enumerate(args):
+        try:
+            types.append(type_of(facts, ("argument", i), arg))
+        except NotClosed as refusal:
+            name = names[i] if i < len(names) else str(i + 1)
+            refusal.reason = f"argument {name}{refusal.part}: {refusal.reason}"
+            raise
+    return types
+
+
+def _part(facts: Facts, place: Hashable, value: Any, name: str) -> Type:
+    """The type of a part of a value; what is refused there is told with the name of the part."""
+    try:
+        return type_of(facts, place, value)
+    except NotClosed as refusal:
+        refusal.part = name + refusal.part
+        raise
 
 
 def _attributes(value: Any) -> dict[str, Any] | None:
@@ -122,6 +153,6 @@ def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
         if int in kinds and any(not -(2**63) <= one < 2**63 for one in value):
             raise NotClosed("an integer of more than 64 bits")
         return List(facts.find(site), True)
-    for one in value:
-        facts.grow_item(site, type_of(facts, (place, "item"), one))
+    for i, one in enumerate(value):
+        facts.grow_item(site, _part(facts, (place, "item"), one, f"[{i}]"))
     return List(facts.find(site), True)

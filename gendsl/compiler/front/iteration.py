@@ -32,12 +32,14 @@ from gendsl.compiler.hir.types import (
     Text,
     Tuple,
     Type,
+    Union,
     describe,
     leaves,
 )
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
+    alternatives_of,
     is_known,
     is_never,
     is_number,
@@ -107,6 +109,13 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             return _iterator(frame, name, parts_of(value))
         case Generator():
             return _generated(frame, value)
+        case Union(alternatives) if all(isinstance(one, (List, Array)) for one in alternatives):
+            either = alternatives_of(value)
+            return Sequence(
+                length(frame, value),
+                lambda i: frame.switch(value, lambda one: sequence(frame, one).at(i)),
+                tuple(one for one in either if isinstance(one.type, List)),
+            )
     if is_number(value) or value.type == known(None).type:
         frame.fail(f"a loop over {describe(value.type)}")
     if is_never(value) or not frame.live:

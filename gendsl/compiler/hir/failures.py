@@ -15,6 +15,7 @@ class NotClosed(Exception):
         line, filename: where.
         program: the name of the program that is read, where several are read together.
         about: what to call it.
+        part: the part of an argument that is refused, as it is written after the name of the argument.
     """
 
     def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
@@ -22,7 +23,7 @@ class NotClosed(Exception):
         self.reason = reason
         self.line = line
         self.filename = filename
-        self.program = self.about = ""
+        self.program = self.about = self.part = ""
 
     def __str__(self) -> str:
         about = f"{self.about}: " if self.about else ""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.argument_types import type_of, types_of_arguments
 from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.hir import collector, observations
 from gendsl.compiler.hir.addresses import Addresses, Paths
@@ -105,7 +105,7 @@ class ClosedKernel(CompiledText, ChainKernel):
             charts=any(isinstance(one, (Walk, Warming)) for one in within),
             turns=any(isinstance(one, Rotating) for one in within),
         )
-        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
+        types = types_of_arguments(lowering.facts, model, args)
         entries: list[Entry | Entries] = []
         entries.append(Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound))
         titles = {MODEL: f"model {model.name}"}
