@@ -6,6 +6,7 @@ item: a list of its entries in their order, and a table that finds the entry of 
 
 from __future__ import annotations
 
+from enum import EnumType
 from typing import Any
 
 from gendsl.compiler import hir
@@ -79,7 +80,7 @@ def length(frame: Frame, value: Value) -> Expr:
     """The length of a value."""
     value = frame.opened(value)
     match value.type:
-        case Known(value=found) if isinstance(found, (str, tuple, frozenset, range)):
+        case Known(value=found) if isinstance(found, (str, tuple, frozenset, range, EnumType)):
             return Const(len(found), "i")
         case Tuple(items) if is_plain_tuple(value.type):
             return Const(len(items), "i")

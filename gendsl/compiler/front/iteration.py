@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import EnumType
 from typing import Any
 
 from gendsl.compiler import hir
@@ -88,8 +89,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
                 return _range(frame, *map(known, (found.start, found.stop, found.step)))
             if isinstance(found, (tuple, str)):
                 return Sequence(len(found), lambda i: known(found[i]), fixed=True)
-            if isinstance(found, dict):
-                keys = list(found)
+            if isinstance(found, (dict, EnumType)):  # an enumeration never changes
+                keys: list[Any] = list(found)
                 return Sequence(len(keys), lambda i: known(keys[i]), fixed=True)
         case Tuple(items) if is_plain_tuple(value.type):
             parts = items_of(value)

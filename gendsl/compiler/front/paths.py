@@ -410,7 +410,7 @@ def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple
                 indices.extend(frame.atom(leaf, "at") for leaf in item.leaves)
             case Known(value=int() as at) if not isinstance(at, bool) and abs(at) < 2**31:
                 parts.append(None)
-                indices.append(Const(at, "i"))
+                indices.append(Const(int(at), "i"))
             case Number("i"):
                 parts.append(None)
                 indices.append(frame.atom(item.leaf, "at"))

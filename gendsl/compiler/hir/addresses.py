@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterable, Iterator
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def _fitted(parts: tuple[Any, ...], path: tuple[Any, ...]) -> _Fitted | None:
     """The indices of an address, if it has the parts of a template, of the same length."""
     found: _Fitted = []
     for part, given in zip(parts, path, strict=True):
-        if part is None and type(given) is np.int64:  # an index that NumPy made, which equals the integer
+        if part is None and isinstance(given, (np.int64, IntEnum)):  # they equal the integer
             found.append(int(given))
         elif part is None or part is ...:
             if type(given) is not (int if part is None else str):

@@ -178,8 +178,9 @@ def number_leaf(value: Value, kind: str | None = None) -> Expr:
                 if kind == "f" and abs(found) < 2**1000:
                     return Const(float(found), "f")
                 raise NotClosed(f"the integer {found} needs more than 64 bits")
-            leaf = Const(found, "i")
+            leaf = Const(int(found), "i")  # it may be a member of an enumeration
         case Known(value=float() as found):
+            found = float(found)
             leaf = _MINUS_ZERO if str(found) == "-0.0" else Const(found, "f")
         case _:
             raise NotClosed(f"a number is needed, not {describe(value.type)}")
