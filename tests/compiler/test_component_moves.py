@@ -368,7 +368,38 @@ def from_another_loop():
         ("part", j) @ ~normal(0, scale)
 
 
-@pytest.mark.parametrize("program", [by_their_number, from_another_loop], ids=lambda program: program.name)
+def shared(count):
+    return 1 / (1 + count)
+
+
+@gen
+def by_their_number_elsewhere():
+    """What a function makes of their number."""
+    k = ~poisson(0.7)
+    for j in range(k):
+        ("part", j) @ ~normal(0, shared(k))
+
+
+def either(x):
+    if x > 0.5:
+        return 2.0
+    return 1.0
+
+
+@gen
+def from_two_places():
+    """A function that returns in two places."""
+    sd = ~gamma(2, 1)
+    k = ~poisson(0.7)
+    for j in range(k):
+        ("part", j) @ ~normal(0, either(sd))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [by_their_number, by_their_number_elsewhere, from_another_loop, from_two_places],
+    ids=lambda program: program.name,
+)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_prior_of_none_is_left_to_the_interpreter(program, way):
     """Where more decides on it than arguments and choices at one address each, or their number itself."""
@@ -400,11 +431,31 @@ def hyper(n, base):
         ("y", i) @ ~normal(total + sum(level), 1)
 
 
+def doubled(x, more):
+    y = 2 * x
+    return y + more, y
+
+
+@gen
+def loadings(n, size):
+    """Vectors of a size that is given, of which the distribution is made by functions."""
+    sd = ~gamma(3, 0.3)
+    k = ~poisson(0.7)
+    wide, _ = doubled(sd, 0.5)
+    parts = [("part", j) @ ~iid(normal(0, wide), size) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(sum([part[i] for part in parts]), 1)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("program", "args", "namespaces"),
-    [(hierarchy, (2,), ("part",)), (hyper, (2, 2.0), ("part", "level"))],
-    ids=["one", "several"],
+    [
+        (hierarchy, (2,), ("part",)),
+        (hyper, (2, 2.0), ("part", "level")),
+        (loadings, (2, 3), ("part",)),
+    ],
+    ids=["one", "several", "vectors"],
 )
 @pytest.mark.parametrize("check", [False, True], ids=["unchecked", "checked"])
 def test_the_prior_of_none_that_other_choices_tell(program, args, namespaces, way, check):

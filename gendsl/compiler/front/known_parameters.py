@@ -5,8 +5,8 @@
         ("mu", j) @ ~normal(0, 2 * s)               0, 2 * trace["s"]
 
 A variable that is set in one place, from numbers that are known in this way, has one value wherever it is
-read; so has a parameter of a function that is called with the same numbers everywhere. What lists hold, and
-what functions return, is not followed.
+read; so has a parameter of a function that is called with the same numbers everywhere, and what a function
+returns in one place. What lists hold is not followed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Call, Choice, Const, Expr, Function, Input, Op, Set, Statement, Var
+from gendsl.compiler.hir import Call, Choice, Const, Expr, Function, Input, Op, Return, Set, Statement, Var
 from gendsl.compiler.hir.rewriting import variables_of
 
 Key = tuple[int, Var]
@@ -66,6 +66,10 @@ class Definitions:
                 return self._told(function, values[targets.index(expr)], within | {key})
             case Choice(targets=targets, template=template) if not (template.rank or template.weighs):
                 return self._from(template, targets.index(expr), expr)
+            case Call(targets=targets, function=called):
+                returns = [one for one in hir.walk(called.body) if isinstance(one, Return)]
+                if len(returns) == 1:
+                    return self._told(called, returns[0].values[targets.index(expr)], within | {key})
         return None
 
     def _given(self, function: Function, var: Var, within: frozenset[Key]) -> Expr | None:
