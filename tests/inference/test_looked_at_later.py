@@ -11,6 +11,7 @@ from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.testing import running_on
 
 UNIT = 1.0
+SHIFT = np.zeros(3)
 STEP = 0.5
 pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there
 def measured(data):
     mu = ~normal(0.0, 1.0)
     for i in range(len(data)):
-        ("x", i) @ ~normal(mu, 1.0)
+        ("x", i) @ ~normal(mu + SHIFT[i], 1.0)
     return UNIT * mu
 
 
@@ -88,6 +89,13 @@ def test_what_a_program_returned_is_not_made_of_what_changed_since(traces, monke
         expected = normal(0.0, 1.0).logpdf(trace["mu"])
         expected += sum(normal(trace["mu"], 1.0).logpdf(x) for x in DATA)
         assert trace.log_prob == pytest.approx(expected, rel=1e-12)
+
+
+def test_traces_that_are_kept_share_what_is_known_of_outside(traces):
+    """There may be thousands of them, and a large array outside."""
+    first = traces[0].outside
+    assert first is not None and first.found is not None
+    assert all(trace.outside.found is first.found and trace.outside.mark == first.mark for trace in traces)
 
 
 def test_what_was_read_before_stays(traces, monkeypatch):

@@ -47,11 +47,11 @@ class AsItWas:
 
     def __init__(self, closed: ChainKernel, program: Any, found: tuple[Any, ...] | None = None) -> None:
         self.closed, self.program = closed, program
-        self.found = self._found() if found is None else found
+        found = self._found() if found is None else found
         marked = _MARKS.get(closed)
-        if marked is None or marked[0] != self.found:
-            marked = _MARKS[closed] = self.found, mark_of(program)
-        self.mark = marked[1]
+        if marked is None or marked[0] != found:
+            marked = _MARKS[closed] = found, mark_of(program)
+        self.found, self.mark = marked  # one copy of the data for all traces that are kept
 
     def _found(self) -> tuple[Any, ...] | None:
         """What a text finds outside; None if that is not what it was made for."""
