@@ -44,7 +44,7 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference import Kernel, cycle, gibbs, independent, involutive, mh, mixture, random_walk, repeat
-from gendsl.inference.compiled import machine, policy, texts, thresholds
+from gendsl.inference.compiled import comparison, machine, policy, texts, thresholds
 from gendsl.inference.running.chain import remade
 from gendsl.inference.running.recording import AtAddress
 from gendsl.selection import select
@@ -235,7 +235,7 @@ def test_kernels_that_are_not_compiled_are_called_between_those_that_are(name, f
 def test_the_first_compiled_step_of_a_sweep_is_compared(monkeypatch, form):
     found = run(cycle(by_hand, move), form, draws=30, record="mu")
     assert found.comparisons > 0
-    monkeypatch.setattr(machine, "_close", lambda *args: False)
+    monkeypatch.setattr(comparison, "are_close", lambda *args: False)
     with pytest.raises(RuntimeMismatchError, match=f"shifted: the {FORMS[form]}"):
         run(cycle(by_hand, involutive(step_size, shifted)), form, draws=30, record="mu")
 

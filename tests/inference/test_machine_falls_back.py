@@ -12,7 +12,8 @@ from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
 from gendsl.inference import cycle, involutive
-from gendsl.inference.compiled import machine
+from gendsl.inference.compiled import machine, readings
+from gendsl.inference.compiled.counted import Counted
 from gendsl.inference.compiled.machine import Machine
 from gendsl.testing import running_on
 from tests.inference.forms import AS
@@ -39,18 +40,18 @@ STEPS = [
     (NativeState, "_make_room"),
     (NativeState, "_grow"),
     (NativeState, "choices"),
-    (machine, "reader"),
+    (readings, "reader"),
     (NativeState, "kernel"),
     (NativeState, "log_density"),
     (Machine, "load"),
     (Machine, "is_due"),
     (Machine, "compare"),
-    (Machine, "_check"),
+    (machine, "difference"),
     (Machine, "sweep"),  # the first draw, which is of more steps than are made at once by then
     (Machine, "draw"),
     (Machine, "_make_step"),
     (Machine, "quantity"),
-    (Machine, "tell"),
+    (Counted, "tell"),
     (Machine, "why_given_up"),
 ]
 """What it does again and again."""

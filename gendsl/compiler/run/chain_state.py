@@ -162,6 +162,10 @@ class ChainState(ABC):
         """The log density of the current trace."""
         return float(self.words[Word.LOG_DENSITY : Word.LOG_DENSITY + 1].view(np.float64)[0])
 
+    def last_ratio(self) -> float:
+        """The log acceptance ratio of the last step."""
+        return float(self.words[Word.LAST_RATIO : Word.LAST_RATIO + 1].view(np.float64)[0])
+
     def set_float(self, word: int, value: float) -> None:
         """Set a word to a float."""
         self.words[word : word + 1].view(np.float64)[0] = value

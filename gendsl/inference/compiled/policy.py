@@ -313,7 +313,7 @@ def _give_functions(
     Args:
         is_long: whether the chain has so many draws that they are worth compiling.
     """
-    addresses = machine.beyond_rows(recorders)
+    addresses = machine.readings.beyond_rows(recorders)
     every = {name: one for name, one in recorders.items() if name in addresses or not is_read(one)}
     for asked in [every, addresses] if len(addresses) < len(every) else [addresses]:
         try:
@@ -321,7 +321,7 @@ def _give_functions(
                 return
         except NotClosed as reason:
             if asked is not addresses:
-                machine.why_called = str(reason)
+                machine.readings.why_called = str(reason)
 
 
 def _gives(
@@ -345,7 +345,7 @@ def _gives(
         text = recorded_functions.made(machine.closed, trace.gen_fn, trace.args, functions)
     if isinstance(text, NotClosed):
         raise text
-    machine.give(recorded_functions.RecordedFunctions(text, state, recorders))
+    machine.readings.give(recorded_functions.RecordedFunctions(text, state, recorders))
     return True
 
 

@@ -291,9 +291,9 @@ class _Steps:
         left = "".join(f"; {count} by the interpreter: {why}" for why, count in machine.fallbacks.items())
         end = f"; then step by step: {decision.reason}" if decision.machine is None else ""
         others = f" but for {', '.join(machine.called)}" if machine.called else ""
-        calls = machine.calls.items()
+        calls, why_called = machine.readings.calls.items(), machine.readings.why_called
         left += "".join(f"; {count} values of functions by Python: {why}" for why, count in calls)
-        called = f"; recorded functions are called: {machine.why_called}" if machine.why_called else ""
+        called = f"; recorded functions are called: {why_called}" if why_called else ""
         return f"{machine.ran}{others}{left}{called}{end}"
 
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
@@ -397,7 +397,7 @@ class _Steps:
                     machine.sweep(at_once, tallies)
                     step += at_once
                 now = clock()
-                machine.tell(tallies, now - told)
+                machine.counted.tell(tallies, now - told)
                 told = now
                 if not draws:
                     is_whole = drawing and (step - plan.warmup) % plan.thin == 0
@@ -414,7 +414,7 @@ class _Steps:
                         raise KeyboardInterrupt  # from where the run was asked for
                     due = now + REPORT_EVERY
                 reason = machine.why_given_up()
-                if recorded is not None and recorded.functions is not machine.functions:
+                if recorded is not None and recorded.functions is not machine.readings.functions:
                     recorded = machine.recorded(plan.recorders)
         finally:
             chain.last = machine.left()
@@ -432,7 +432,7 @@ class _Steps:
                 name = name_in_draws(given, recorder)
                 for row, value in zip(rows, values, strict=True):
                     row[name] = value
-        chain.steps.extend(made.log_prob, tallies, machine.counts_of(made))
+        chain.steps.extend(made.log_prob, tallies, machine.counted.in_draws(made))
         chain.rows += rows
 
     def compare(self, trace: Any, now: float) -> None:
