@@ -3,8 +3,8 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--thinned FOLDER` one in 24 of the cases that the sample
-leaves out runs.
+Where a file is named, all its cases run. With `--turn N` it is the turn of a third of the slow tests, and of
+one in 24 of the cases that only the sample leaves out; that of others comes with another number.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ MANY = 6
 ONE_IN = 9
 """The sample: about one case in so many."""
 
-THINNED = 24
-"""What is thinned: of the others one in so many."""
+TURNS, TURNS_OF_OTHERS = 3, 24
+"""In how many turns all slow tests have run, and all cases that only the sample leaves out."""
 
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the slow tests, too")
     parser.addoption(
-        "--thinned", action="append", default=[], metavar="FOLDER",
-        help="of the cases in this folder that only the sample leaves out, run one in 24",
+        "--turn", type=int, metavar="N",
+        help="a number that says which third of the slow tests run, and which of the others",
     )  # fmt: skip
 
 
@@ -71,14 +71,15 @@ def mark_slow(config, items):
     """Mark the tests that a plain run leaves out, before `-m` is applied."""
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
     sampled = not names_a_file(config) or config.getoption("markexpr")
-    thinned = tuple(f"{folder.rstrip('/')}/" for folder in config.getoption("thinned"))
-    dropped = []
+    turn, dropped = config.getoption("turn"), []
     for item in items:
         name, number = item.nodeid.partition("[")[0], crc32(item.nodeid.encode())
         left_out = sampled and cases[name] >= MANY and number % ONE_IN
+        always = is_slow(item) or item.get_closest_marker("slow")
         if is_slow(item) or left_out:
             item.add_marker("slow")
-        if left_out and not is_slow(item) and item.nodeid.startswith(thinned) and number // ONE_IN % THINNED:
+        turns = TURNS if always else TURNS_OF_OTHERS
+        if turn is not None and (always or left_out) and (number // ONE_IN - turn) % turns:
             dropped.append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)

@@ -526,6 +526,7 @@ def test_the_prior_of_several_choices_is_told_where_there_is_no_component(way):
     assert results.keys() == {"accepted", "rejected"}, results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_an_example(way):
     """Vectors, allocations, and what shares them out, all at once."""

@@ -167,6 +167,7 @@ def test_matrices_that_have_no_factor_are_left_to_the_reference(model, hard):
             assert not (text != "fails" and math.isfinite(text)), n
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_all_operations_are_called_by_pointer():
     called = set()

@@ -542,6 +542,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 @needs_llvm
 @pytest.mark.parametrize("model", [one_part, parts_at_the_end], ids=["one part", "parts at the end"])
 def test_recorded_addresses_are_found(model):

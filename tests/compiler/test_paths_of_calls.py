@@ -135,6 +135,7 @@ def start():
     return model.generate((4,), given, init={("tree", "split"): False, "sd": 0.7}, rng=1).trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True], ids=["unchecked", "checked"])
 @pytest.mark.parametrize("way", WAYS)
 def test_steps_that_go_down_by_a_tuple(way, check):
@@ -144,6 +145,7 @@ def test_steps_that_go_down_by_a_tuple(way, check):
     assert min(results.values()) > 10
 
 
+@pytest.mark.slow
 def test_one_seed_gives_the_same_chain():
     move = involutive(walk_from_root, grown_or_pruned)
     kernel = cycle(move, involutive(sides, turned), random_walk("sd", 0.2), single_site(select("tree")))

@@ -238,6 +238,7 @@ KERNELS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_llvm
 @pytest.mark.parametrize("name", KERNELS)
 def test_chains_of_a_plant(name, monkeypatch):
@@ -247,6 +248,7 @@ def test_chains_of_a_plant(name, monkeypatch):
     assert not native.fallbacks
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_memory_stays_as_it_is(monkeypatch):
     """Calls at ever new addresses are numbered anew once there is no room for their numbers."""

@@ -637,6 +637,7 @@ def test_the_same_chain(name, monkeypatch):
             assert getattr(one, part) == pytest.approx(getattr(other, part), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_tunings_share_a_text(monkeypatch):
     """Each run has a warm-up of its own, which finds other values for the same text."""
@@ -687,6 +688,7 @@ def test_which_steps_have_one_text():
         assert not twice.is_like([one, one, last])
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_the_masses_of_vectors_are_found():
     """What warm-up finds of vectors, each entry of which has a mass, and one choice none yet."""

@@ -174,6 +174,7 @@ def test_the_density_in_unconstrained_coordinates():
             assert point.gradient[i] == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel, steps",
     [(random_walk("means", 0.8), 60), pytest.param(nuts("means", 0.6), 15, marks=pytest.mark.statistical)],

@@ -472,6 +472,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @needs_machine_code
 @pytest.mark.parametrize("name", OTHERS)
 def test_others_with_traces_that_are_kept(name):
@@ -508,6 +509,7 @@ def test_threads_have_their_own():
         assert found[seed] == pytest.approx([trace["mu", 0] for trace in expected])
 
 
+@pytest.mark.slow
 @needs_machine_code
 def test_neither_kernels_nor_traces_are_kept():
     kernel = mh(walk)
@@ -548,6 +550,7 @@ def made_in_a_loop(as_pair):
     return [weakref.ref(one) for one in (local, moved, f, given)]
 
 
+@pytest.mark.slow
 @needs_machine_code
 @pytest.mark.parametrize("as_pair", [False, True], ids=["transform", "pair"])
 def test_programs_that_are_made_anew_are_not_kept(as_pair):

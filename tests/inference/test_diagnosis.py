@@ -170,6 +170,7 @@ def model():
 KERNEL = cycle(mh("k", name="number"), mh("b", name="flag"), mh(("mu", 0), name="first"))
 
 
+@pytest.mark.slow
 def test_runs_of_whole_traces():
     run = sample(KERNEL, model.simulate((), rng=1), 4000, chains=2, seed=1, executor=InTurn())
     assert warnings_of(run) == ([], [])

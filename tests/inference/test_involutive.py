@@ -239,6 +239,7 @@ def sticky(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["d"], -d)
 
 
+@pytest.mark.slow
 def test_rejected_failures_leave_the_posterior_invariant(caplog):
     """The lemma of section 6: x is uniform from the start and must stay so."""
     caplog.set_level(logging.CRITICAL, logger="gendsl")

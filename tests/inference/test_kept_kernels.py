@@ -195,6 +195,7 @@ def test_what_is_made_of_something_else_is_told(tmp_path, what):
     assert one == same != other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["a helper", "the types of arguments"])
 def test_what_is_made_of_something_else_is_another_kernel(made, tmp_path, what):
     chain_of(module_of(tmp_path, TEXT))

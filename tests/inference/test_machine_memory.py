@@ -171,6 +171,7 @@ def larger(model_in, aux_in, *, model_out, aux_out):
                 write(aux_out["m", k - 1, i], read(model_in["m", k - 1, i]))
 
 
+@pytest.mark.slow
 def test_two_indices_grow(made, monkeypatch):
     """The places of choices with two indices are others where there is room for more.
 

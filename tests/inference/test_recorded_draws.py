@@ -227,6 +227,7 @@ def test_new_structures_are_looked_at_first(monkeypatch):
     assert {len(DATA) + 3 + k for k in run["k"].tolist()} <= set(sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [40, 1000, 20_000])
 def test_an_interrupted_run_has_the_draws_that_led_to_its_last_trace(monkeypatch, steps):
     call, interrupts = NativeState._call, []

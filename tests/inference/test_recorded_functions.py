@@ -203,6 +203,7 @@ def test_a_function_gives_what_it_gives_in_python(monkeypatch, reads, name):
     assert_same_draws(run, called_in_python(monkeypatch, record))
 
 
+@pytest.mark.slow
 def test_several_functions_and_addresses_of_thinned_chains(monkeypatch):
     record = {"lp": log_density, "k": "k", "list": heights, "y": ("y", 3)}
     record["tuple"] = CLOSED["a tuple"]
@@ -663,6 +664,7 @@ def test_other_values_later_are_an_error(monkeypatch):
         run_of({"it": lambda t: t["k"] + 2}, kernel=cycle(birth_death("height")))
 
 
+@pytest.mark.slow
 def test_kept_texts_are_few():
     kernel = cycle(birth_death("height"), mh(moved))
     for number in range(recorded_functions.MOST_KEPT + 3):

@@ -255,6 +255,7 @@ def process(covariance):
     y = ~normal(f[0] + g[1], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "stays"), [(20, False), (100, True)])
 def test_large_matrices_are_left_to_lapack(n, stays, form):
     trace = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
@@ -277,6 +278,7 @@ def many(n):
         ("x", i) @ ~normal(a + z, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "stays"),
     [(slice_sampling("z"), True), (single_site("z"), True), (slice_sampling("a"), False), (mh("a"), False)],

@@ -171,6 +171,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [24, 4])
 @pytest.mark.parametrize("least", [48, 2])
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
