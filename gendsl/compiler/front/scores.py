@@ -49,9 +49,8 @@ def value_type(frame: Frame, distribution: Value) -> Type:
         if len(types) != 1:
             raise frame.not_closed("a distribution of numbers of one kind or another")
         return types.pop()
-    if not families.is_distribution(distribution):
+    if not isinstance(distribution.type, Tuple):
         raise frame.not_closed(f"{describe(distribution.type)}, where a distribution is needed")
-    assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if issubclass(cls, ScalarFamily):
         return Number({float: "f", int: "i", bool: "b"}[cls.number])
