@@ -12,6 +12,7 @@ from gendsl import (
     bernoulli,
     binom,
     categorical,
+    dirichlet,
     factor,
     flat,
     gamma,
@@ -285,3 +286,32 @@ def mixed_lattices():
 def test_a_mixture_of_a_lattice_and_a_line_is_refused():
     with pytest.raises(NotClosed, match="discrete, and no integers"):
         ClosedDensity(mixed_lattices, ())
+
+
+@gen
+def product_of_a_family_of_vectors():
+    x = ~product(dirichlet, [1.0, 2.0])
+
+
+@gen
+def image_of_a_number():
+    x = ~affine(3, 1.0, 2.0)
+
+
+@gen
+def mixture_with_a_number():
+    x = ~mixture([0.5, 0.5], [normal(0, 1), 3])
+
+
+@gen
+def product_with_a_number():
+    x = ~product(normal(0, 1), 4)
+
+
+@pytest.mark.parametrize("program", [
+    product_of_a_family_of_vectors, image_of_a_number, mixture_with_a_number, product_with_a_number,
+])  # fmt: skip
+def test_what_is_made_of_no_distribution_is_refused(program):
+    """And so run by the interpreter, whose error says what is wrong with it."""
+    with pytest.raises(NotClosed, match="where a distribution is needed"):
+        ClosedDensity(program, ())

@@ -623,3 +623,30 @@ def test_an_assertion_tells_what_it_says():
         closed.assess_python((np.array([2.0, 1.0]),), {("k",): 7, ("y",): 0.5})
     with pytest.raises(FailedText, match="an assertion: equal entries"):
         closed.assess_python((np.array([1.0, 1.0]),), {("k",): 2, ("y",): 0.5})
+
+
+@gen
+def calls_that_fail(what):
+    y = ~normal(0, 1)
+    if what == "min":
+        y = min()
+    elif what == "max":
+        y = max(y, "a")
+    elif what == "isinstance":
+        y = isinstance(y, 3)
+    elif what == "len":
+        y = len()
+    elif what == "sorted":
+        y = sorted()
+    elif what == "zeros":
+        y = np.zeros()
+    elif what == "linspace":
+        y = np.linspace(1)
+    elif what == "logit":
+        z = ~bernoulli(0.5, logit=1)
+    return y
+
+
+def test_calls_that_fail_are_no_reason_to_refuse_a_program_that_does_not_make_them():
+    """Nor do they end its compilation with an error of the compiler's own."""
+    assert outcome(calls_that_fail, ("none",)) == "equal"

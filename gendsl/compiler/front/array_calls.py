@@ -111,7 +111,7 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     out = named.get("out", NONE)
     if "out" in named:
         named = {name: value for name, value in named.items() if name != "out"}
-    handler = _handler(function)
+    handler = handler_of(function)
     if handler is None:
         return None
     found = of_one_type(frame, args, lambda given: _numpys(_called(frame, function, handler, given, named)))
@@ -130,7 +130,7 @@ def _numpys(value: Value) -> Value:
     return value
 
 
-def _handler(function: Any) -> Handler | None:
+def handler_of(function: Any) -> Handler | None:
     """What reads a call of a function; None for one that has no meaning here."""
     handler = FUNCTIONS.get(function)
     if handler is None and "scipy.linalg" in sys.modules:

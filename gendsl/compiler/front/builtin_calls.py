@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
+import inspect
 import itertools
 import math
 from collections.abc import Callable
@@ -29,6 +31,10 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
         hash(function)
     except TypeError:
         return None
+    if not _takes(function, len(args), tuple(named)):
+        name = getattr(function, "__name__", function)
+        frame.fail(f"{name} is called with arguments that it does not take")
+        return NOTHING
     if function in numbers.OF_NUMBERS and not named:
         name = numbers.OF_NUMBERS[function]
         if function is math.log and len(args) == 2:
@@ -41,6 +47,20 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
             return NOTHING
         return handler(frame, args, named)
     return array_calls.call(frame, function, args, named)
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes(function: Any, count: int, named: tuple[str, ...]) -> bool:
+    """Whether a function takes so many arguments and those by name; True where it has no signature."""
+    if function not in _HANDLERS and array_calls.handler_of(function) is None:
+        return True
+    try:
+        inspect.signature(function).bind(*(None,) * count, **dict.fromkeys(named))
+    except ValueError:  # there is no signature
+        return True
+    except TypeError:
+        return False
+    return True
 
 
 _HANDLERS: dict[Any, Handler] = {

@@ -23,6 +23,7 @@ from gendsl.compiler.hir.values import NONE, NOTHING, UNSET, Value, known, make_
 from gendsl.distributions.base import CHECK, is_built_in
 from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
+from gendsl.errors import ParameterError
 from gendsl.supports import Interval, Support
 
 
@@ -33,7 +34,11 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if cls is collections.deque:
         cls, args = library_deque.Deque, [gone_through(frame, one) for one in args]
     if issubclass(cls, Parameterised) and named:
-        cls = family_called(cls, len(args), tuple(named))
+        try:
+            cls = family_called(cls, len(args), tuple(named))
+        except ParameterError as error:
+            frame.fail(error.problem)
+            return NOTHING
     made = families.distribution_of_class(frame, cls, args, named)
     if made is not None:
         return made

@@ -29,6 +29,11 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
     if isinstance(classes.type, Tuple) or not is_known(classes):
         raise frame.not_closed("isinstance with classes that are not constants")
     wanted = object_of(classes)
+    try:
+        isinstance(None, wanted)
+    except TypeError:
+        frame.fail("isinstance with what is no class")
+        return NOTHING
 
     def one(value: Value) -> Value:
         found = objects.is_instance(frame, value.type, wanted)

@@ -384,6 +384,8 @@ def extreme(frame: Frame, name: str, values: list[Value]) -> Value:
     for value in values[1:]:
         best, value = frame.atoms(best), frame.atoms(value)
         better = compared(frame, "lt" if name == "min" else "gt", value, best)
+        if is_never(better):
+            return NOTHING
         if is_known(better):
             best = value if object_of(better) else best
             continue

@@ -39,6 +39,9 @@ from gendsl.compiler.hir.values import (
 def _extreme(name: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         only(frame, named, "key", "default")
+        if not args:
+            frame.fail(f"{name} without arguments")
+            return NOTHING
         key = named.get("key", NONE)
         by = None if key.type == NONE.type else key
         if len(args) == 1 and by is None:

@@ -49,7 +49,8 @@ def value_type(frame: Frame, distribution: Value) -> Type:
         if len(types) != 1:
             raise frame.not_closed("a distribution of numbers of one kind or another")
         return types.pop()
-    assert isinstance(distribution.type, Tuple)
+    if not isinstance(distribution.type, Tuple):
+        raise frame.not_closed(f"{describe(distribution.type)}, where a distribution is needed")
     cls = distribution.type.cls
     if issubclass(cls, ScalarFamily):
         return Number({float: "f", int: "i", bool: "b"}[cls.number])
