@@ -291,6 +291,10 @@ class PartialObservationWarning(UserWarning):
     """A list or array of observations ends before the choices that it is for, and the rest are latent."""
 
 
+class CompilerWarning(UserWarning):
+    """The compiler failed by a mistake of its own, and what it was to compile runs without it."""
+
+
 # --- distributions and values ------------------------------------------------------------------
 
 

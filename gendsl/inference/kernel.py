@@ -178,6 +178,7 @@ class Kernel:
             trace: a trace of the model, from which chains are to start.
         """
         from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
+        from gendsl.inference.compiled.mistakes import as_refusals
         from gendsl.inference.compiled.moves import flattened
         from gendsl.inference.compiled.policy import why_no_machine_code
         from gendsl.inference.compiled.texts import observed_of
@@ -188,7 +189,8 @@ class Kernel:
             called = by_hand.told_of(part.kernel, trace.gen_fn)
             by_hands = "" if called is None else f"; in a loop of your own {called}"
             try:
-                text = ClosedKernel(trace.gen_fn, trace.args, [part.move], observed_of(trace)).text
+                with as_refusals(part.name):
+                    text = ClosedKernel(trace.gen_fn, trace.args, [part.move], observed_of(trace)).text
             except NotClosed as reason:
                 return f"step by step: {reason}{by_hands}"
             return f"closed, a text of {text.count(chr(10))} lines{by_hands}"

@@ -27,7 +27,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.errors import ParameterError
+from gendsl.errors import CompilerWarning, ParameterError
 from gendsl.inference import (
     cycle,
     elliptical_slice,
@@ -251,6 +251,23 @@ def test_chains_that_take_turns_are_compiled():
         traces[number % 3], _ = kernel(traces[number % 3], rng)
     (running,) = by_hand._HANDS.running
     assert running.calls > 200 and running.strays < 5
+
+
+@needs_machine_code
+def test_a_mistake_of_the_compiler_is_a_warning_and_ends_no_loop(monkeypatch):
+    def chain(kernel):
+        trace, rng, found = start(), np.random.default_rng(5), []
+        for _ in range(4 * CALLS):
+            trace, _ = kernel(trace, rng)
+            found.append(trace["z", 0])
+        return found
+
+    expected = chain(gibbs("z"))
+    monkeypatch.setattr("gendsl.compiler.llvm.native.Native.__init__", lambda self, code: [][0])
+    kernel = gibbs("z")
+    with pytest.warns(CompilerWarning, match="IndexError"):
+        assert chain(kernel) == expected
+    assert "the compiler failed (IndexError" in by_hand.told_of(kernel, model)
 
 
 @needs_machine_code

@@ -7,10 +7,12 @@ from gendsl import sample
 from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.llvm.native import Native, available
 from gendsl.compiler.llvm.native_layout import Word
+from gendsl.compiler.run import recorded_functions
 from gendsl.compiler.run.chain_state import ChainState
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
+from gendsl.errors import CompilerWarning, ParameterError
 from gendsl.inference import cycle, involutive
 from gendsl.inference.compiled import machine, readings
 from gendsl.inference.compiled.counted import Counted
@@ -101,8 +103,9 @@ def cases():
     ("owner", "name", "at"), [pytest.param(*case, id="-".join(map(str, case[1:]))) for case in cases()]
 )
 def test_an_error_is_raised(monkeypatch, owner, name, at):
+    """As a warning in compiling, which is an error in these tests."""
     calls = plant(monkeypatch, owner, name, RuntimeError("planted"), at)
-    with pytest.raises(RuntimeError, match="planted"):
+    with pytest.raises((RuntimeError, CompilerWarning), match="planted"):
         run("native")
     assert len(calls) >= at
 
@@ -113,7 +116,7 @@ def test_an_error_is_raised_from_python_text(monkeypatch, owner, name, at):
     if (owner, name) in TEXT_STARTS and at > 1:
         return
     calls = plant(monkeypatch, owner, name, RuntimeError("planted"), at)
-    with pytest.raises(RuntimeError, match="planted"):
+    with pytest.raises((RuntimeError, CompilerWarning), match="planted"):
         run("python")
     assert len(calls) >= at
 
@@ -132,6 +135,43 @@ def test_what_is_refused_before_the_first_step_is_told(monkeypatch, owner, name)
     result = run("native")
     assert result.ran == ["step by step: planted"]
     np.testing.assert_array_equal(result["mu"], run("compiled")["mu"])
+
+
+@pytest.mark.parametrize(("owner", "name"), STARTS)
+def test_a_mistake_of_the_compiler_is_a_warning_and_ends_no_chain(monkeypatch, owner, name):
+    plant(monkeypatch, owner, name, RuntimeError("planted"), 1)
+    with pytest.warns(CompilerWarning, match=r"RuntimeError: planted.* mistake in gendsl") as told:
+        result = run("native")
+    assert [one.filename for one in told] == [__file__]
+    assert result.ran == ["step by step: the compiler failed (RuntimeError: planted)"]
+    np.testing.assert_array_equal(result["mu"], run("compiled")["mu"])
+
+
+def test_a_mistake_of_the_compiler_is_told_by_explain(monkeypatch):
+    plant(monkeypatch, ClosedKernel, "__init__", IndexError("planted"), 1)
+    with pytest.warns(CompilerWarning, match="IndexError: planted"):
+        told = KERNEL.explain(start())
+    assert "step by step: the compiler failed (IndexError: planted)" in told
+
+
+def test_a_mistake_in_what_is_recorded_is_a_warning(monkeypatch):
+    def square(trace):
+        return trace["mu"] ** 2
+
+    def squares(runtime):
+        with running_on(runtime):
+            return sample(KERNEL, start(), 75, thin=2, seed=11, record=square, progress=False)
+
+    plant(monkeypatch, recorded_functions, "made", KeyError("planted"), 1)
+    with pytest.warns(CompilerWarning, match="KeyError: 'planted'"):
+        result = squares("native")
+    assert "the compiler failed (KeyError: 'planted')" in result.ran[0]
+    np.testing.assert_array_equal(result["square"], squares("compiled")["square"])
+
+
+def test_an_error_on_purpose_in_compiling_is_no_mistake(monkeypatch):
+    plant(monkeypatch, ClosedKernel, "__init__", ParameterError("planted"), 1)
+    assert run("native").ran == ["step by step: planted"]
 
 
 def test_steps_that_fail_are_counted(monkeypatch, form):

@@ -21,6 +21,7 @@ from numpy.random import Generator
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.mistakes import as_refusals
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_whole, wanted
@@ -147,7 +148,6 @@ def told_of(kernel: Any, program: Any) -> str | None:
 def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     """Make machine code of a kernel that is called often, and of those that take turns, where that pays."""
     from gendsl.inference.compiled import policy  # with what reads programs
-    from gendsl.inference.compiled.called import Running
 
     on_program, least = hands.called_on(trace.gen_fn), called.times / thresholds.OFTEN_ENOUGH
     several = {
@@ -157,16 +157,30 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     }
     if not policy.is_worth_compiling(several, trace):
         return
-    faster = _which(policy.check_called, several, trace, on_program)
-    try:
-        running = Running(faster, trace) if faster else None
-    except NotClosed:
-        closed = _which(_check_closed, faster, trace, on_program)
-        running = Running(closed, trace) if closed else None
+    kernels, running, why = list(several), None, ""
+    for check in (policy.check_called, _check_closed):  # all; else those that are closed by themselves
+        kernels = _which(check, kernels, trace, on_program)
+        try:
+            running = _running(kernels, trace)
+            break
+        except NotClosed as reason:
+            why = str(reason)
     if running is None:
+        for one in kernels:
+            on_program[one].refused = why
         return
     others = [one for one in hands.running if not one.is_for(trace)]
     hands.running[:] = [running, *others][:thresholds.MOST_RUNNING]
+
+
+def _running(kernels: list[Kernel], trace: Any) -> Running | None:
+    """Kernels as machine code; None if there are none."""
+    from gendsl.inference.compiled.called import Running  # with the compiler
+
+    if not kernels:
+        return None
+    with as_refusals(f"a kernel on {trace.gen_fn.name}"):
+        return Running(kernels, trace)
 
 
 def _which(
@@ -179,7 +193,8 @@ def _which(
     found = []
     for one in kernels:
         try:
-            check(one, trace)
+            with as_refusals(one.name):
+                check(one, trace)
         except NotClosed as reason:
             called[one].refused = str(reason)
             _LOG.debug("%s runs step by step where it is called: %s", one.name, reason)

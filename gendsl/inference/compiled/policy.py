@@ -21,6 +21,7 @@ from gendsl.compiler.moves import Involution, Proposing, Resampling, Rotating, U
 from gendsl.distributions import Distribution
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN
+from gendsl.inference.compiled.mistakes import as_refusals
 from gendsl.inference.compiled.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.compiled.texts import compiled_text, known
 from gendsl.inference.running.recording import is_read
@@ -74,38 +75,58 @@ def decide(
         return Decision(None, "GENDSL_RUNTIME says so")
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
-    only_values = False
     try:
-        flat = flattened(kernel)
-        if not runtime:
-            choices = _count(trace)
-            check_all_compiled(flat, thresholds.LEAST_STEPS_A_DRAW)
-            _check_faster(flat, trace, choices)
-            work = steps * _work(flat, trace, choices)
-            if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
-                return Decision(None, "so few steps take less time than compiling them")
-            read = bool(recorders) and all(map(is_read, recorders.values()))
-            least = thresholds.LEAST_STEPS_A_LOOK if recorders else thresholds.LEAST_STEPS_A_DRAW
-            if not read and thin * flat.moves < least:
-                if not recorders or (repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS):
-                    return Decision(None, TOO_OFTEN)
-                only_values = True
-        missing = why_no_machine_code()
-        if missing is not None and not runtime:
-            slower = _why_text_is_slower(flat, trace, work)
-            if slower is not None:
-                return Decision(None, f"{slower}; no machine code: {missing}")
-        machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
-        if recorders and missing is None:
-            is_long = bool(runtime) or steps // thin >= thresholds.LEAST_DRAWS_OF_FUNCTIONS
-            _give_functions(machine, trace, recorders, is_long=is_long, repeats=repeats)
-        if only_values and machine.gives_functions:
-            machine.only_values = False
-        elif only_values and repeats:
-            return Decision(None, TOO_OFTEN)
-        return Decision(machine)
+        with as_refusals(f"a chain of {trace.gen_fn.name}"):
+            return _decision(kernel, trace, rng, steps, thin, recorders, runtime, repeats=repeats)
     except NotClosed as reason:
         return Decision(None, str(reason))
+
+
+def _decision(
+    kernel: Any,
+    trace: Any,
+    rng: Any,
+    steps: int,
+    thin: int,
+    recorders: Any,
+    runtime: str | None,
+    *,
+    repeats: bool,
+) -> Decision:
+    """The same where the runtime is not one that runs step by step.
+
+    Raises:
+        NotClosed: why nothing is compiled.
+    """
+    only_values = False
+    flat = flattened(kernel)
+    if not runtime:
+        choices = _count(trace)
+        check_all_compiled(flat, thresholds.LEAST_STEPS_A_DRAW)
+        _check_faster(flat, trace, choices)
+        work = steps * _work(flat, trace, choices)
+        if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
+            return Decision(None, "so few steps take less time than compiling them")
+        read = bool(recorders) and all(map(is_read, recorders.values()))
+        least = thresholds.LEAST_STEPS_A_LOOK if recorders else thresholds.LEAST_STEPS_A_DRAW
+        if not read and thin * flat.moves < least:
+            if not recorders or (repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS):
+                return Decision(None, TOO_OFTEN)
+            only_values = True
+    missing = why_no_machine_code()
+    if missing is not None and not runtime:
+        slower = _why_text_is_slower(flat, trace, work)
+        if slower is not None:
+            return Decision(None, f"{slower}; no machine code: {missing}")
+    machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
+    if recorders and missing is None:
+        is_long = bool(runtime) or steps // thin >= thresholds.LEAST_DRAWS_OF_FUNCTIONS
+        _give_functions(machine, trace, recorders, is_long=is_long, repeats=repeats)
+    if only_values and machine.gives_functions:
+        machine.only_values = False
+    elif only_values and repeats:
+        return Decision(None, TOO_OFTEN)
+    return Decision(machine)
 
 
 def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
@@ -317,8 +338,9 @@ def _give_functions(
     every = {name: one for name, one in recorders.items() if name in addresses or not is_read(one)}
     for asked in [every, addresses] if len(addresses) < len(every) else [addresses]:
         try:
-            if asked and _gives(machine, trace, asked, is_long=is_long, repeats=repeats):
-                return
+            with as_refusals("what is recorded"):
+                if asked and _gives(machine, trace, asked, is_long=is_long, repeats=repeats):
+                    return
         except NotClosed as reason:
             if asked is not addresses:
                 machine.readings.why_called = str(reason)

@@ -11,6 +11,7 @@ from gendsl.compiler.hir.observations import Strings, observed_alone
 from gendsl.compiler.moves import Step, all_within, are_alike
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.mistakes import as_refusals
 from gendsl.inference.compiled.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
@@ -125,7 +126,8 @@ def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> Cha
         asked, reason = (trace.gen_fn, trace.args, observed_of(trace)), ""
         model, args, observed = asked
         try:
-            closed = kernel_of(model, args, [part.move for part in parts], observed, as_text=as_text)
+            with as_refusals(f"a chain of {model.name}"):
+                closed = kernel_of(model, args, [part.move for part in parts], observed, as_text=as_text)
         except NotClosed as error:
             reason = str(error)
         _keep(parts[0].kernel, _made(parts, asked, closed, reason))
