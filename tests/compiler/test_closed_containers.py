@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, iid, normal, sample, uniform_discrete
+from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import mh
 from gendsl.testing import running_on, runtimes
@@ -63,9 +64,46 @@ def loop_over_a_set(n):
 
 
 @gen
+def field(neighbours, labels, table):
+    """Of numbers that come in another order than they were added, and of strings."""
+    x = [("x", i) @ ~normal(0, 1) for i in range(len(neighbours))]
+    for i, around in enumerate(neighbours):
+        mean = 0.0
+        for place, j in enumerate(around):
+            mean = 0.3 * mean + (place + 1) * x[j]
+        ("y", i) @ ~normal(mean + len(list(around)), 1)
+    for i, label in enumerate(labels):
+        ("z", label) @ ~normal(x[i], len(label))
+    for key, several in table.items():
+        for one in several:
+            ("w", key, one) @ ~normal(x[key], 1)
+
+
+@pytest.mark.parametrize("order", [[0, 8, 1], [8, 0, 1]], ids=str)
+def test_loops_over_sets_that_are_given(order):
+    around = [{*order}, set(), frozenset(order[:2]), {1}, {2, 3}, set(), {8}, {7, 0}, {0, 1, 2, 3}]
+    assert list({0, 8}) != list({8, 0})  # as they share a place of the table
+    labels, table = {"north", "south", "east"}, {0: {3, 1}, 5: set(order)}
+    assert outcome(field, (around, labels, table)) == "equal"
+
+
+@gen
+def given_or_made(given):
+    several = [given, {1, 2}]
+    for one in several:
+        for k in one:
+            ("y", k) @ ~normal(k, 1)
+
+
+@gen
 def a_set_sorted_by(n):
     x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
     ("y", 0) @ ~normal(sorted(set(x), key=lambda k: k % 2)[0], 1)
+
+
+def test_a_loop_over_a_set_that_may_be_made_by_the_program_is_refused():
+    with pytest.raises(NotClosed, match="a loop over set"):
+        ClosedDensity(given_or_made, ({1, 5},))
 
 
 @pytest.mark.parametrize("program", [loop_over_a_set, a_set_sorted_by])

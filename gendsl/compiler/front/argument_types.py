@@ -29,6 +29,14 @@ from gendsl.interface import GenerativeFunction
 
 LONGEST_TUPLE = 16
 """A tuple of more items than this is one of any length."""
+_INSTEAD = {
+    "i": "; array.astype(int) is",
+    "u": "; array.astype(int) is",
+    "f": "; array.astype(float) is",
+    "U": "; array.tolist() is",
+    "O": "; array.tolist() is",
+}
+"""What is compiled in place of an array, by the kind of its type."""
 NUMPYS: dict[type, str] = {np.float64: "f", np.int64: "i", np.bool_: "b"}
 """NumPy's numbers that are those of a text, and their kinds."""
 
@@ -87,9 +95,10 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             return Set(facts.find(site), True)
         case np.ndarray() if type(value) is np.ndarray:
             if value.dtype.type not in NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
+                instead = _INSTEAD.get(value.dtype.kind, "") if 1 <= value.ndim <= 4 else ""
                 raise NotClosed(
                     f"an array of {value.dtype} with {value.ndim} axes, where those of float64, int64 "
-                    "and bool with 1 to 4 are read (and lists, of strings)"
+                    f"and bool with 1 to 4 are read{instead}"
                 )
             return Array(NUMPYS[value.dtype.type], value.ndim, True)
     if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
@@ -102,7 +111,9 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             check_access(type(value))
             types = tuple(_part(facts, (place, name), one, f".{name}") for name, one in attributes.items())
             return Tuple(types, type(value), tuple(attributes))
-    raise NotClosed(f"a value of type {type(value).__name__}")
+    library = type(value).__module__.partition(".")[0]
+    instead = "; its columns as arrays, by to_numpy(), are compiled" if library == "pandas" else ""
+    raise NotClosed(f"a value of type {type(value).__name__}{instead}")
 
 
 def types_of_arguments(facts: Facts, program: GenerativeFunction, args: tuple[Any, ...]) -> list[Type]:

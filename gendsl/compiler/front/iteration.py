@@ -10,7 +10,7 @@ from enum import EnumType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, library_deque, tables
+from gendsl.compiler.front import arrays, library_deque, sets, tables
 from gendsl.compiler.front.comprehensions import visit_generated
 from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame
@@ -30,6 +30,7 @@ from gendsl.compiler.hir.types import (
     List,
     Number,
     Object,
+    Set,
     Text,
     Tuple,
     Type,
@@ -104,6 +105,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             return Sequence(length(frame, value), lambda i: arrays.row(frame, value, _index(i)))
         case Dict():
             return _entries(frame, value, "keys")
+        case Set() if sets.has_order(frame, value):
+            return sequence(frame, sets.unordered(value))
         case Object(cls=cls) if cls is library_deque.Deque:
             return sequence(frame, _values(frame, value))
         case Iterator(name, parts):

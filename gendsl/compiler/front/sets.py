@@ -1,8 +1,9 @@
 """Sets of numbers, strings and tuples: dicts without values.
 
-The order in which a set gives its items depends on their hashes, which a text does not know. So only what
-does not depend on it is read: whether an item is there, how many there are, sums, extremes, sorted lists, and
-other sets. A loop over a set is refused.
+The order in which a set gives its items depends on their hashes, which a text does not know. So of a set that
+a program makes only what does not depend on it is read: whether an item is there, how many there are, sums,
+extremes, sorted lists, and other sets; a loop over it is refused. One that a program is given never changes,
+and a text is given its items in their order.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def make(frame: Frame, node: ast.AST, what: Any = None) -> Value:
     made = tables.make(frame, node, ("set", what))
     assert isinstance(made.type, Dict)
     frame.program.facts.grow_item(made.type.site, NONE.type, "value")
+    frame.program.facts.note_made(made.type.site)
     return Value(Set(made.type.site), made.leaves)
 
 
@@ -33,6 +35,11 @@ def table_of(value: Value) -> Value:
     """The dict whose keys are the items of a set."""
     assert isinstance(value.type, Set)
     return Value(Dict(value.type.site, value.type.frozen), value.leaves)
+
+
+def has_order(frame: Frame, value: Value) -> bool:
+    """Whether the order of the items of a set is known, as it is one that the program was given."""
+    return isinstance(value.type, Set) and not frame.program.facts.is_made(value.type.site)
 
 
 def unordered(value: Value) -> Value:

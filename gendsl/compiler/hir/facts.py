@@ -46,6 +46,7 @@ DEEPEST = 10
 MOST_OPTIONS = 16
 """Of how many constants it is known that a string is one."""
 _TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
+_MADE = "is of what is made by the program"
 
 
 def _with_parts(closure: Closure, parts: list[Type]) -> Closure:
@@ -148,6 +149,14 @@ class Facts:
         for flag in [flag for flag in self.flags if isinstance(flag, tuple) and flag[0] == b]:
             self.flags.add((a, *flag[1:]))
         return a
+
+    def note_made(self, site: int) -> None:
+        """Note that what is made at a site is made by the program, and not what it was given."""
+        self.flag((self.find(site), _MADE))
+
+    def is_made(self, site: int) -> bool:
+        """Whether some of what is made at a site is made by the program."""
+        return (self.find(site), _MADE) in self.flags
 
     def make_tuple(self, site: int) -> None:
         """Note that what is made at a site are tuples, whose lengths are known only when the text runs."""
