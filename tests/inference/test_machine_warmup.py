@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gendsl import dirichlet, gamma, gen, half_normal, mvnormal, normal, sample, select, uniform_discrete
+from gendsl import dirichlet, gamma, gen, half_normal, iid, mvnormal, normal, sample, select, uniform_discrete
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
@@ -24,6 +24,7 @@ from gendsl.inference import (
 )
 from gendsl.inference.adaptation import TuningWarmUp, start_warmup
 from gendsl.inference.compiled import machine, thresholds
+from gendsl.inference.metric import by_size
 from gendsl.testing import running_on
 from tests.inference.forms import AS
 
@@ -49,6 +50,18 @@ def start(k=1, n=12):
     return growing.generate((n,), data, init={"k": k}, rng=1).trace
 
 
+@gen
+def resizing(n):
+    """With vectors that are longer or shorter as k is another."""
+    k = ~uniform_discrete(1, 4)
+    w = ~dirichlet(np.full(k, 2.0))
+    sd = ~gamma(2, 1)
+    shifts = [("b", j) @ ~iid(normal(0, 2), k) for j in range(2)]
+    for i in range(n):
+        ("y", i) @ ~normal(shifts[i % 2][i % k] + w[0], sd)
+
+
+RESIZED = "vectors whose lengths change"
 JUMP = mh(select("k", "mu"), skip_absent=True)
 KERNELS = {
     "one": random_walk(select("sd", "w")),
@@ -63,7 +76,15 @@ KERNELS = {
     "picked by the state": mixture(
         [random_walk(select("sd", "mu"), skip_absent=True), JUMP], lambda trace: [trace["k"], 1.0]
     ),
+    RESIZED: cycle(random_walk(), mh(select("k", "w", "b"))),
 }  # fmt: skip
+
+
+def start_of(name):
+    if name != RESIZED:
+        return start()
+    data = np.random.default_rng(0).normal(size=12)
+    return resizing.generate((12,), {"y": data}, init={"k": 1}, rng=1).trace
 
 
 @pytest.fixture
@@ -79,7 +100,7 @@ def tunings(warmups):
     """What warm-ups found, in numbers."""
     found = []
     for one in warmups:
-        mass = {path: np.asarray(entries).tolist() for path, entries in (one.tuning.mass or {}).items()}
+        mass = {path: by_size(entries) for path, entries in (one.tuning.mass or {}).items()}
         found.append((one.kernel.name, one.numbers, mass))
     return sorted(found, key=lambda tuning: tuning[0])
 
@@ -89,7 +110,9 @@ def assert_alike(found, expected, rtol):
         assert name == other and mass.keys() == masses.keys()
         np.testing.assert_allclose(numbers, wanted, rtol=rtol, atol=rtol)
         for path, entries in mass.items():
-            np.testing.assert_allclose(entries, masses[path], rtol=rtol)
+            assert entries.keys() == masses[path].keys()
+            for size, each in entries.items():
+                np.testing.assert_allclose(each, masses[path][size], rtol=rtol)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -98,10 +121,16 @@ def test_the_same_warm_up(name, finished, form):
     for runtime in ("compiled", form):
         finished.clear()
         with running_on(runtime):
-            run = sample(KERNELS[name], start(), 40, warmup=1000, record=["k", "sd"], seed=3, progress=False)
+            run = sample(
+                KERNELS[name], start_of(name), 40, warmup=1000, record=["k", "sd"], seed=3, progress=False
+            )
         runs[runtime] = run, tunings(finished), run.ran
     (run, found, ran), (other, expected, _) = runs[form], runs["compiled"]
-    assert ran == [AS[form]]
+    assert len(ran) == 1 and ran[0].startswith(AS[form]) and "step by step" not in ran[0]
+    if name == RESIZED:
+        assert any(len(mass.get(("b", 0), ())) > 2 for _, _, mass in found)
+    else:
+        assert ran == [AS[form]]
     assert_alike(found, expected, 1e-10)
     assert run["k"].tolist() == other["k"].tolist()
     np.testing.assert_allclose(run["sd"], other["sd"], rtol=1e-10)
@@ -125,7 +154,7 @@ def test_every_step_from_an_equal_state(name, monkeypatch, form):
 
     monkeypatch.setattr(machine, "difference", compared)
     with running_on(form):
-        sample(KERNELS[name], start(), 1, warmup=300, seed=5, progress=False)
+        sample(KERNELS[name], start_of(name), 1, warmup=300, seed=5, progress=False)
     assert len(counted) > 100 and any(counted)
 
 

@@ -50,17 +50,16 @@ class Slots:
     """Where in a list that has something for each coordinate that of choices of a template is.
 
     Attributes:
-        lengths: up to which indices it is known.
-        starts: by indices where theirs begins, a list of integers; -1 where there is nothing.
-        sizes: of choices that are arrays how many there are, 0 where one is for all entries. Numbers have one
-            each.
-        is_whole: whether it is an error that an array has another number of coordinates.
+        lengths: up to which indices it is known; of arrays also up to which number of coordinates.
+        starts: by these where theirs begins, a list of integers; -1 where there is nothing. What an array has
+            at 0 is one number for all its coordinates, of which there may be any number.
+        known: of arrays, where it is an error that one has another number of coordinates than what is known
+            is for: by indices whether there is anything; None where that is no error.
     """
 
     lengths: tuple[Expr, ...]
     starts: Expr
-    sizes: Expr | None = None
-    is_whole: bool = False
+    known: Expr | None = None
 
 
 @dataclass
@@ -302,29 +301,43 @@ class _Here(_Walking):
             return [], [self._append(Lists.SLOTS, NO_SLOT)]
         inside: Expr = TRUE
         at: Expr = ZEROS["i"]
-        for index, length in zip(choice.indices, slots.lengths, strict=True):
+        for index, length in zip(choice.indices, slots.lengths, strict=False):
             for test in (Op("ge", (index, ZEROS["i"]), "b"), Op("lt", (index, length), "b")):
                 inside = test if inside == TRUE else Op("and", (inside, test), "b")
             at = index if at == ZEROS["i"] else Op("add", (Op("mul", (at, length), "i"), index), "i")
-        start, size = self.fresh("start", "i"), self.fresh("size", "i")
-        found: Body = [Load([start], slots.starts, INTEGERS, at)]
-        if slots.sizes is not None:
-            found.append(Load([size], slots.sizes, INTEGERS, at))
-        look: Body = [
-            Set([start, size], [NO_SLOT, ZEROS["i"]]),
-            *(found if inside == TRUE else [If(inside, found, [])]),
-        ]
+        start = self.fresh("start", "i")
         if count is None:
-            return look, [self._append(Lists.SLOTS, start)]
-        slot = self.fresh("slot", "i")
-        own = Set([slot], [Op("add", (start, self.entry), "i")])
-        other: Body = [hir.Fail("a mass of another dimension")] if slots.is_whole else []
-        several = If(Op("eq", (size, count), "b"), [own], other)
-        one = If(Op("eq", (size, ZEROS["i"]), "b"), [Set([slot], [start])], [several])
-        return look, [
-            Set([slot], [NO_SLOT]),
-            If(Op("ge", (start, ZEROS["i"]), "b"), [one], []),
+            load = Load([start], slots.starts, INTEGERS, at)
+            look: Body = [load] if inside == TRUE else [If(inside, [load], [])]
+            return [Set([start], [NO_SLOT]), *look], [self._append(Lists.SLOTS, start)]
+        every, first, slot = self.fresh("every", "i"), self.fresh("first", "i"), self.fresh("slot", "i")
+        sizes = slots.lengths[-1]
+        found: Body = [
+            Set([first], [Op("mul", (at, sizes), "i")]),
+            Load([every], slots.starts, INTEGERS, first),
+            If(Op("lt", (count, sizes), "b"),
+               [Load([start], slots.starts, INTEGERS, Op("add", (first, count), "i"))], []),
+            *self._other_dimension(slots, at, start, every),
+        ]  # fmt: skip
+        has_any = Op("gt", (sizes, ZEROS["i"]), "b")
+        inside = has_any if inside == TRUE else Op("and", (inside, has_any), "b")
+        return [Set([start, every], [NO_SLOT, NO_SLOT]), If(inside, found, [])], [
+            Set([slot], [every]),
+            If(Op("ge", (start, ZEROS["i"]), "b"), [Set([slot], [Op("add", (start, self.entry), "i")])], []),
             self._append(Lists.SLOTS, slot),
+        ]
+
+    def _other_dimension(self, slots: Slots, at: Expr, start: Var, every: Var) -> Body:
+        """What fails where something is known of a choice, and not for the number of coordinates it has."""
+        if slots.known is None:
+            return []
+        known = self.fresh("known", "i")
+        none = Op("lt", (Op("imax", (start, every), "i"), ZEROS["i"]), "b")
+        is_known = Op("gt", (known, ZEROS["i"]), "b")
+        fails = hir.Fail("a mass of another dimension")
+        return [
+            Load([known], slots.known, INTEGERS, at),
+            If(Op("and", (none, is_known), "b"), [fails], []),
         ]
 
 

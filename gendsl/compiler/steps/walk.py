@@ -128,11 +128,12 @@ def _roots(masses: Masses, lowered: Lowered, selected: Walked, given: Callable[[
             raise NotClosed("masses of what may be a namespace")
         for template, indices in addresses.find_all(path) if below else ():
             if template.number in found and min(indices, default=0) >= 0:
-                is_array = isinstance(template.type, Array)
-                known = _of_array(sizes) if is_array else _of_number(sizes, masses.is_whole)
-                if known is not None:
-                    found[template.number][indices] = known[0], len(roots)
-                    roots += known[1]
+                every = {size or 0: known for size, known in sizes.items()}
+                if not isinstance(template.type, Array):
+                    every = _of_number(every, masses.is_whole)
+                for size, known in every.items():
+                    found[template.number][sized(template, indices, size)] = len(roots)
+                    roots += np.ravel(known).tolist()
     selected.slots = {
         template.number: slots_of(template, found[template.number], masses.is_whole, given)
         for template in templates
@@ -140,8 +141,14 @@ def _roots(masses: Masses, lowered: Lowered, selected: Walked, given: Callable[[
     return given(roots)
 
 
-Found = dict[tuple[int, ...], tuple[int, int]]
-"""By indices how many slots a choice has, 0 where one is for all entries, and the first of them."""
+Found = dict[tuple[int, ...], int]
+"""The first of the slots of a choice, by its indices; of an array also by how many there are, one for each of
+its coordinates, 0 where one is for all."""
+
+
+def sized(template: Template, indices: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """What the slots of a choice are found by."""
+    return (*indices, size) if isinstance(template.type, Array) else indices
 
 
 def check_slots(templates: Sequence[Template]) -> None:
@@ -152,34 +159,29 @@ def check_slots(templates: Sequence[Template]) -> None:
         raise NotClosed("masses of choices at tuples whose lengths are not known")
 
 
-def _of_number(sizes: Mapping[Any, Any], is_whole: bool) -> tuple[int, list[float]] | None:
-    known = sizes.get(1, sizes.get(None))
+def _of_number(sizes: Mapping[int, Any], is_whole: bool) -> dict[int, Any]:
+    """What of this is for a number."""
+    known = sizes.get(1, sizes.get(0))
     if known is None and is_whole:
         raise NotClosed("masses of several coordinates")
-    return None if known is None else (0, np.ravel(known).tolist())
-
-
-def _of_array(sizes: Mapping[Any, Any]) -> tuple[int, list[float]]:
-    if len(sizes) != 1:
-        raise NotClosed("masses of a choice whose dimension changes")
-    ((size, known),) = sizes.items()
-    return size or 0, np.ravel(known).tolist()
+    return {} if known is None else {1: known}
 
 
 def slots_of(template: Template, found: Found, is_whole: bool, given: Callable[[Any], Expr]) -> Slots:
     """The slots of the choices of a template, in lists whose kinds are the same whatever is known."""
-    lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True)) if found else (0,) * template.rank
+    rank = template.rank + isinstance(template.type, Array)
+    lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True)) if found else (0,) * rank
     if math.prod(lengths) > MOST_ROOTS:
         raise NotClosed("masses of addresses that are far apart")
     shape = lengths if found else ()
     axes = tuple(given(length) for length in lengths)
-    starts, sizes = np.full(shape, -1), np.zeros(shape, int)
-    for indices, (size, start) in found.items():
-        starts[indices], sizes[indices] = start, size
+    starts = np.full(shape, -1)
+    for place, start in found.items():
+        starts[place] = start
     first = given(starts.ravel().tolist())
-    if not isinstance(template.type, Array):
+    if not (is_whole and isinstance(template.type, Array)):
         return Slots(axes, first)
-    return Slots(axes, first, given(sizes.ravel().tolist()), is_whole)
+    return Slots(axes, first, given((starts >= 0).any(axis=-1).astype(int).ravel().tolist()))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.hir.addresses import Addresses, Paths
-from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.templates import ArgumentsOf, Lowered, Template
 from gendsl.compiler.hir.types import Array, List, Number, Type, leaves
 from gendsl.compiler.moves import KEPT, TIE, Warming
@@ -231,7 +230,7 @@ class Memory:
 
         def add(template: Template, indices: tuple[int, ...], size: int, masses: Any, known: Any) -> None:
             start, several = len(roots), max(size, 1)
-            every[template.number][indices] = size, start
+            every[template.number][walk.sized(template, indices, size)] = start
             self.places.append(_Place(template, indices, size, start))
             each = np.zeros(several) if masses is None else np.broadcast_to(masses, several)
             roots.extend(np.where(each > 0.0, np.sqrt(each), 1.0).tolist())
@@ -241,23 +240,21 @@ class Memory:
 
         addresses = Addresses(self.lowered)
         for path, sizes in ({} if trace is None else self.one.found.entries(trace)).items():
-            if len(sizes) > 1:
-                raise NotClosed("masses of a choice whose dimension changes")
-            ((size, (masses, known)),) = sizes.items()
             for template, indices in addresses.find_all(path):
-                if template.number in every:
-                    add(template, indices, size if isinstance(template.type, Array) else 0, masses, known)
-        for template in self.templates:
+                if template.number not in every:
+                    continue
+                for size, (masses, known) in sizes.items():
+                    if isinstance(template.type, Array):
+                        add(template, indices, size, masses, known)
+                    elif size == 1:
+                        add(template, indices, 0, masses, known)
+        for template in self.templates if capacities else ():
             found = every[template.number]
-            alike = {size for size, _ in found.values()}
-            if not capacities or len(alike) > 1:
-                continue
-            size = alike.pop() if alike else 0
-            if isinstance(template.type, Array) and not size:
-                continue
-            for indices in _all_indices(capacities[template.number]):
-                if indices not in found:
-                    add(template, indices, size, None, None)
+            several = sorted({place[-1] for place in found}) if isinstance(template.type, Array) else [0]
+            for size in several:
+                for indices in _all_indices(capacities[template.number]):
+                    if walk.sized(template, indices, size) not in found:
+                        add(template, indices, size, None, None)
         given: list[Any] = [roots, moments, list(self.one.found.numbers), list(self.one.found.windows)]
 
         def also(value: Any) -> Expr:
@@ -306,8 +303,8 @@ def memory_of(
     lowering.facts.grow_item(site, Number("i"))
     kinds: list[Type] = [*kept, numbers, numbers]
     for template in templates:
-        slots = [List(lowering.facts.find(site))] * (2 if isinstance(template.type, Array) else 1)
-        kinds += [*[Number("i")] * template.rank, *slots]
+        lengths = [Number("i")] * (template.rank + isinstance(template.type, Array))
+        kinds += [*lengths, List(lowering.facts.find(site))]
     first, key = len(lowered.inputs), f"walk{number}"
     lowered.inputs.extend((ArgumentsOf(key, position), kind) for position, kind in enumerate(kinds))
     given = [hir.Input(first + at, 0, leaves(kind)[0]) for at, kind in enumerate(kinds)]
