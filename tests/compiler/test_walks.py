@@ -358,6 +358,7 @@ CASES = {
     ),
     "factors": (of(weighted, (), {"y": 0.4}), random_walk(scale=1.4)),
     "scales": (of(several, (4,), DATA), random_walk(select("sd", "mu"), {"sd": 0.1, ("mu", 1): 2.0})),
+    "a scale of one of them": (of(vectors, (4,), DATA), random_walk(select("b", "x"), {"x": 0.5})),
     "vector": (of(several, (4,), DATA), random_walk(select("sd", "extra"), [0.1, 1.0, 2.0])),
     "vectors": (of(vectors, (4,), DATA), random_walk(scale=0.3)),
     "some vectors": (of(vectors, (4,), DATA), random_walk(select("b", ("s", 1), "x"), 0.3)),

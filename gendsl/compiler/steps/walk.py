@@ -173,9 +173,8 @@ def slots_of(template: Template, found: Found, is_whole: bool, given: Callable[[
     lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True)) if found else (0,) * rank
     if math.prod(lengths) > MOST_ROOTS:
         raise NotClosed("masses of addresses that are far apart")
-    shape = lengths if found else ()
     axes = tuple(given(length) for length in lengths)
-    starts = np.full(shape, -1)
+    starts = np.full(lengths if found and lengths else (1,), -1)
     for place, start in found.items():
         starts[place] = start
     first = given(starts.ravel().tolist())
