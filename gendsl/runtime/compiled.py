@@ -181,15 +181,6 @@ class CompiledTrace(ReferenceTrace):
         path = as_path(address)
         return any(True for _ in self._called.linked.body.find((self._called.frame,), path, 0, True))
 
-    @property
-    def choices(self) -> ChoiceMap:
-        return ChoiceMap._from_flat(dict(self._values()))
-
-    @property
-    def observed(self) -> ChoiceMap:
-        observed = self.observed_paths
-        return ChoiceMap._from_flat({path: value for path, value in self._values() if path in observed})
-
     def _values(self) -> Iterator[tuple[Path, Any]]:
         """The values of the choices, in program order."""
         called = self._called

@@ -158,7 +158,7 @@ def check_density(trace: Any, expected: float, what: str) -> None:
 def latent(trace: Any) -> dict[Any, Any]:
     """The choices of a trace that are no observations, by path."""
     observed = trace.observed_paths
-    return {path: record[1] for path, record in trace.records.items() if path not in observed}
+    return {path: value for path, value in trace._values() if path not in observed}
 
 
 def whole_trace(start: Any, choices: dict[Any, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import reprlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -147,14 +147,15 @@ class ReferenceTrace(Trace):
 
     @property
     def choices(self) -> ChoiceMap:
-        return ChoiceMap._from_flat({path: record[1] for path, record in self.records.items()})
+        return ChoiceMap._from_flat(dict(self._values()))
 
     @property
     def observed(self) -> ChoiceMap:
-        observed = self.observed_paths
-        return ChoiceMap._from_flat(
-            {path: record[1] for path, record in self.records.items() if path in observed}
-        )
+        return ChoiceMap._from_flat({p: value for p, value in self._values() if p in self.observed_paths})
+
+    def _values(self) -> Iterator[tuple[Path, Any]]:
+        """The values of the choices, by their paths, in program order."""
+        return ((path, record[1]) for path, record in self.records.items())
 
     def paths_below(self, prefix: Path) -> list[Path]:
         """The paths of the choices in a namespace, in program order."""

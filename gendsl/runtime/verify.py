@@ -312,8 +312,6 @@ def _difference(trace: ReferenceTrace, fresh: ReferenceTrace | Exception) -> tup
 
 def values_of(trace: Any) -> Iterator[tuple[Any, Any]]:
     """The values of a trace's choices by their paths, in program order."""
-    if type(trace) is ReferenceTrace:
-        return ((path, record[1]) for path, record in trace.records.items())
     return trace._values()  # type: ignore[no-any-return]
 
 

@@ -1,22 +1,16 @@
-"""What reads single choices, and arrays of them, of the current trace of a chain of compiled kernels."""
+"""What reads choices, and arrays of them, of the current trace of a chain of compiled kernels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.hir.addresses import Addresses
-from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.key_paths import EMPTY
-from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.run.chain_state import ChainState
+from gendsl.compiler.run.choice_reader import choice_reader
 from gendsl.compiler.run.recorded_draws import numbered_below
-
-if TYPE_CHECKING:
-    from gendsl.compiler.run.native_choices import NativeChoices
 
 
 def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
@@ -25,43 +19,6 @@ def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None
     It gives None where the current trace does not have them.
     """
     return choice_reader(state, path) or _array_reader(state, path)
-
-
-def choice_reader(state: ChainState | NativeChoices, path: tuple[Any, ...]) -> Callable[[], Any] | None:
-    """What reads the choice at an address, in a time that doesn't depend on how many choices there are.
-
-    It gives None where the current trace does not have the choice; there is none where no trace has.
-    """
-    addresses = Addresses(state.closed.lowered)
-    try:
-        every = addresses.find_all(path)
-    except NotClosed:
-        return None
-
-    def here(template: Template, at: tuple[int, ...], nodes: list[int]) -> tuple[int, ...]:
-        """Indices, with the nodes that the state has in place of those of the table of addresses."""
-        own = list(at)
-        if template.is_below:
-            own[0] = nodes[at[0]]
-        for axis in template.path_axes:
-            own[axis] = nodes[at[axis] - 1] + 1 if at[axis] != EMPTY else EMPTY
-        return tuple(own)
-
-    def read() -> Any:
-        nodes: list[int] = []
-        for number, at in addresses.nodes:  # in the order in which they were numbered
-            template = state.templates[number]
-            node = state.node_of(template, here(template, at, nodes))
-            if node is None:
-                return None
-            nodes.append(node)
-        for template, indices in every:
-            value = state.value_of(template, here(template, indices, nodes))
-            if value is not None:
-                return value
-        return None
-
-    return read
 
 
 def _array_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:

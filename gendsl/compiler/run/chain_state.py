@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -39,6 +39,16 @@ OFTEN = 3
 FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _MANY = 1 << 62
 OTHER_THAN_OBSERVED = "a choice that is no observation, where all were when the text was made"
+
+
+class KeptDraw(Protocol):
+    """The choices of a draw that is kept."""
+
+    def choices(self) -> dict[Any, Any]:
+        """The choices, by their paths."""
+
+    def choice(self, path: tuple[Any, ...]) -> Any:
+        """The value of a choice; None if there is none."""
 
 
 class ChainState(ABC):
@@ -145,6 +155,14 @@ class ChainState(ABC):
     @abstractmethod
     def choices(self) -> dict[Any, Any]:
         """The choices of the current trace, by their paths."""
+
+    @abstractmethod
+    def kept_draw(self, before: Any, observed: Container[Any]) -> KeptDraw:
+        """The choices of the current trace, a draw that is kept, with those that are observed.
+
+        Args:
+            before: those of the draw before, with which it shares what is the same; None for the first.
+        """
 
     @abstractmethod
     def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:

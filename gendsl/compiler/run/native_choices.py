@@ -12,6 +12,7 @@ from gendsl.compiler.hir.addresses import Paths
 from gendsl.compiler.hir.decode import from_words, typed
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Array, Below, Number, PathPart
+from gendsl.compiler.run.choice_reader import choice_reader
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
@@ -43,6 +44,10 @@ class NativeChoices(ABC):
     def stamps_now(self, template: Template) -> np.ndarray:
         """For each place of a template the stamp that says whether its choice is in the trace."""
 
+    def columns_of(self, template: Template) -> list[np.ndarray]:
+        """The leaves of the choices of a template, by place."""
+        return self.columns[template.number]
+
     def current(self, template: Template) -> np.ndarray:
         """Which places of a template are in the current trace."""
         found: np.ndarray = self.stamps_now(template) == self.stamp
@@ -53,7 +58,7 @@ class NativeChoices(ABC):
         calls: dict[int, tuple[Template, tuple[int, ...]]] = {}
         for template in self.templates:
             if template.has_nodes and not (of_trace and template.is_auxiliary):
-                (column,) = self.columns[template.number]
+                (column,) = self.columns_of(template)
                 capacity = self.capacities[template.number]
                 is_here = of_trace and not template.is_of_paths
                 places = np.flatnonzero(self.current(template) if is_here else column)
@@ -85,9 +90,14 @@ class NativeChoices(ABC):
                     found[path] = value
         return found
 
+    def choice(self, path: tuple[Any, ...]) -> Any:
+        """The value of a choice; None if there is none."""
+        read = choice_reader(self, path)
+        return None if read is None else read()
+
     def values_of(self, template: Template, places: Any) -> list[Any]:
         """The values of choices of a template."""
-        columns, kind = self.columns[template.number], template.type
+        columns, kind = self.columns_of(template), template.type
         if isinstance(kind, Number):
             values: list[Any] = typed(columns[0][places], kind.kind).tolist()
             return values
@@ -96,7 +106,7 @@ class NativeChoices(ABC):
 
     def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         place = self.place_of(template, indices)
-        node = 0 if place is None else int(self.columns[template.number][0][place])
+        node = 0 if place is None else int(self.columns_of(template)[0][place])
         return node - 1 if node else None
 
     def value_of(self, template: Template, indices: tuple[int, ...]) -> Any:
@@ -108,7 +118,7 @@ class NativeChoices(ABC):
     def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
         places, capacity = np.flatnonzero(self.current(template)), self.capacities[template.number]
         kind = template.type.kind  # type: ignore[attr-defined]
-        values = typed(self.columns[template.number][0][places], kind)
+        values = typed(self.columns_of(template)[0][places], kind)
         return (np.unravel_index(places, capacity) if capacity else ()), values
 
     def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:

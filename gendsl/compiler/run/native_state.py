@@ -24,6 +24,7 @@ from gendsl.compiler.llvm.native_layout import (
     Word,
 )
 from gendsl.compiler.run.chain_state import OTHER_THAN_OBSERVED, ChainState
+from gendsl.compiler.run.kept_choices import KeptChoices
 from gendsl.compiler.run.native_choices import HeldChoices, NativeChoices
 
 if TYPE_CHECKING:
@@ -252,6 +253,9 @@ class NativeState(NativeChoices, ChainState):
             arrays=(self.values, self.heap, self.borrowed),
             masks=self.masks,
         )
+
+    def kept_draw(self, before: KeptChoices | None, observed: Container[Any]) -> KeptChoices:
+        return KeptChoices(self, self.rows_now(), self.log_density(), before)
 
     def go_to(self, held: HeldChoices) -> bool:
         """Go to a trace that was left, if its choices have a place here; whether they have."""

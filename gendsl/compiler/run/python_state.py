@@ -60,6 +60,26 @@ class _Snapshot(NamedTuple):
     generator: Any
 
 
+class _KeptChoices:
+    """The choices of a draw that is kept; it shares the observations with the draw before."""
+
+    def __init__(
+        self, choices: dict[Any, Any], observed: Container[Any], before: _KeptChoices | None
+    ) -> None:
+        self.latent = {path: value for path, value in choices.items() if path not in observed}
+        self.observed = {path: value for path, value in choices.items() if path in observed}
+        if before is not None and before.observed.keys() == self.observed.keys():
+            self.observed = before.observed
+
+    def choices(self) -> dict[Any, Any]:
+        """The choices, by their paths."""
+        return self.latent | self.observed
+
+    def choice(self, path: tuple[Any, ...]) -> Any:
+        """The value of a choice; None if there is none."""
+        return self.latent.get(path, self.observed.get(path))
+
+
 class PythonState(ChainState):
     """The state of a chain.
 
@@ -137,6 +157,9 @@ class PythonState(ChainState):
 
     def choices(self) -> dict[Any, Any]:
         return self.closed.choices(self.current)
+
+    def kept_draw(self, before: _KeptChoices | None, observed: Container[Any]) -> _KeptChoices:
+        return _KeptChoices(self.choices(), observed, before)
 
     def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         return self.current.columns[template.number].values.get(index_of(indices))

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.address import Path
 from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.llvm.native_layout import ACCEPTED, IMPOSSIBLE, Word
 from gendsl.compiler.moves import REPEAT, RUN
-from gendsl.compiler.run.chain_reading import choice_reader
 from gendsl.compiler.run.native_choices import HeldChoices
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.inference.compiled import thresholds
+from gendsl.inference.compiled.at_hand import AtHand, place_of
 from gendsl.inference.compiled.looked_at import AsItWas, LookedAt
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import Flat, Part
@@ -160,8 +159,9 @@ class Running:
 
     def _known(self, at: Any) -> HeldChoices | None:
         """The choices of a trace, if they were copied from the state."""
-        if isinstance(at, AtHand) and at.held is not None and at.held.closed is self.machine.closed:
-            return at.held
+        held = at.held if isinstance(at, AtHand) else None
+        if isinstance(held, HeldChoices) and held.closed is self.machine.closed:
+            return held
         return self.others.get(at)
 
     def _go_to(self, trace: Any, at: Any) -> bool:
@@ -182,59 +182,3 @@ class Running:
         if self.calls >= thresholds.FIRST_CALLS and self.strays > thresholds.MOST_STRAYS * self.calls:
             return "other traces are given, or more than choices is asked of them, too often"
         return self.machine.why_given_up()
-
-
-class AtHand:
-    """Where the choices are of a trace that a called kernel gave.
-
-    Attributes:
-        model, args, observed: of the trace.
-        log_density: its log density.
-        held: its choices, once they may be changed by another step.
-        as_it_was: whether what the program finds outside is what it was.
-        gives_functions, asked_for_more: what a trace that is looked at asks of a chain.
-    """
-
-    gives_functions = True
-    asked_for_more = False
-
-    def __init__(self, machine: Machine, as_it_was: AsItWas) -> None:
-        self.as_it_was = as_it_was
-        self.model, self.args, self.observed = machine.model, machine.args, machine.observed
-        self.log_density = machine.log_density
-        self.machine: Machine | None = machine
-        self.held: HeldChoices | None = None
-
-    def choices(self) -> dict[Path, Any]:
-        """All choices, by path."""
-        machine = self.machine
-        found = {} if machine is None else machine.state.choices()
-        return self.held.choices() if self.held is not None else found
-
-    def hold(self, held: HeldChoices) -> None:
-        """Have the choices where they were copied, as another step may change them."""
-        self.held, self.machine = held, None
-
-    def choice(self, path: Path) -> Any:
-        """The value of a choice; None if there is none."""
-        machine = self.machine
-        if machine is not None:
-            found = machine.choice(path)
-            if self.held is None:  # as it is unless another thread has gone on meanwhile
-                return found
-        assert self.held is not None
-        read = choice_reader(self.held, path)
-        return None if read is None else read()
-
-    @property
-    def trace(self) -> Any:
-        """The trace of today's runtime."""
-        made = self.model.score(self.args, self.choices())
-        made.observed_paths = self.observed
-        return made
-
-
-def place_of(trace: Any) -> AtHand | None:
-    """Where the choices of a trace are, if a called kernel gave it."""
-    found = trace.source if type(trace) is LookedAt else None
-    return found if isinstance(found, AtHand) else None

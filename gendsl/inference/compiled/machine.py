@@ -14,15 +14,14 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.compiler.hir.failures import FailedText, NotClosed
-from gendsl.compiler.llvm.native_layout import (
-    Word,
-)
+from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.moves import REPEAT, RUN
 from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, ChainState, followed
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compiled import thresholds
+from gendsl.inference.compiled.at_hand import KeptDraws
 from gendsl.inference.compiled.comparison import check_density, difference
 from gendsl.inference.compiled.counted import Counted
 from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Values
@@ -53,6 +52,7 @@ class Machine:
         counted: what was counted in its steps.
         fallbacks: how often a step was made by its kernel itself, by the reason.
         looked_at: the current trace for functions that are recorded, once one asked for it.
+        draws: the draws whose traces are kept.
         beyond: why the machine code can't go on from the current trace; None if it can.
         at_once: how many sweeps take about as long as the machine code may run at once.
         others_ran: whether other code than this may have run, that of programs or whoever asked for a trace,
@@ -98,6 +98,7 @@ class Machine:
         self.has_changed = self.recorder_ran = False
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
+        self.draws = KeptDraws()
         if state is None:
             self.load(trace)
         else:
@@ -145,6 +146,7 @@ class Machine:
         self.state.load(values, self.observed, trace.chain_density)
         self.state.remember(trace)
         self.known = trace
+        self.draws.forget()
 
     @property
     def trace(self) -> Any:
@@ -172,8 +174,9 @@ class Machine:
             return self.known
         self.state.tell()
         if self.known is None:
-            self.known = LookedAt(self)
+            self.known = self.draws.current(self) or LookedAt(self)
             self.known.leave(self.closed, self.observed_alone)
+            self.draws.forget()
         trace = self.known
         if trace.scored_from is None:
             trace.scored_from = Values(self.state.choices(), AsItWas(self.closed, self.model))

@@ -102,15 +102,14 @@ def _decision(
     flat = flattened(kernel)
     if not runtime:
         choices = _count(trace)
-        check_all_compiled(flat, thresholds.LEAST_STEPS_A_DRAW)
+        check_all_compiled(flat, thresholds.LEAST_STEPS_A_CALL)
         _check_faster(flat, trace, choices)
         work = steps * _work(flat, trace, choices)
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
             return Decision(None, "so few steps take less time than compiling them")
-        read = bool(recorders) and all(map(is_read, recorders.values()))
-        least = thresholds.LEAST_STEPS_A_LOOK if recorders else thresholds.LEAST_STEPS_A_DRAW
-        if not read and thin * flat.moves < least:
-            if not recorders or (repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS):
+        read = all(map(is_read, recorders.values()))
+        if not read and thin * flat.moves < thresholds.LEAST_STEPS_A_LOOK:
+            if repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS:
                 return Decision(None, TOO_OFTEN)
             only_values = True
     missing = why_no_machine_code()

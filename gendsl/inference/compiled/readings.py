@@ -9,8 +9,9 @@ from weakref import WeakMethod
 from gendsl.address import Path
 from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.llvm.recorded_values import is_same as is_same_value
-from gendsl.compiler.run.chain_reading import choice_reader, reader
+from gendsl.compiler.run.chain_reading import reader
 from gendsl.compiler.run.chain_state import ChainState
+from gendsl.compiler.run.choice_reader import choice_reader
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import RecordedDraws, entry_at
 from gendsl.errors import RuntimeMismatchError

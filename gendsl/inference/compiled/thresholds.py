@@ -15,12 +15,12 @@ LEAST_WORK_OF_TEXT = 1_000_000
 """The same of one that is to run as Python text, which saves a part of the time of today's runtime."""
 LEAST_WORK_AGAIN = 2_000
 """The same where the kernels were compiled before; making the trace that they end at takes about as long."""
-LEAST_STEPS_A_DRAW = 10
-"""The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
-is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
+LEAST_STEPS_A_CALL = 10
+"""The fewest steps of single kernels for each kernel that is called with a trace, as it is not compiled:
+making a trace takes about as long as so many steps."""
 LEAST_STEPS_A_LOOK = 2
-"""The same for each draw of which a function is recorded that asks for more than values of choices, such as
-what the program returned. To read some choices takes less than a step."""
+"""The fewest such steps for each draw of which a function is recorded that asks for more than values of
+choices, such as what the program returned. To read some choices takes less than a step."""
 LEAST_DRAWS_OF_FUNCTIONS = 1_000
 """The fewest draws for which functions that are recorded are compiled: to call one takes Python about 40
 microseconds, to compile one about as long as a thousand of these."""

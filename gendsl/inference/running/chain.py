@@ -23,7 +23,7 @@ from gendsl.compiler.hir import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.compiled import by_hand
-from gendsl.inference.compiled.looked_at import LookedAt, is_as_left
+from gendsl.inference.compiled.looked_at import is_as_left
 from gendsl.inference.compiled.policy import Decision, decide
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.running.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
@@ -34,7 +34,7 @@ from gendsl.runtime.encoding import decode, encode
 from gendsl.runtime.program_names import loaded_program
 from gendsl.runtime.saving import latent
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.runtime.verify import Schedule, accounted
+from gendsl.runtime.verify import Schedule, accounted, values_of
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.recorded_draws import Draws
@@ -163,9 +163,7 @@ def remade(trace: Any) -> Any:
     """The trace made afresh of its arguments and choices; any other kind of trace as it is."""
     if not isinstance(trace, ReferenceTrace):
         return trace
-    if isinstance(trace, LookedAt) and trace.left_density is not None:
-        return _scored(trace, trace.values)
-    return _scored(trace, {path: record[1] for path, record in trace.records.items()})
+    return _scored(trace, dict(values_of(trace)))
 
 
 def _scored(trace: ReferenceTrace, values: dict[Any, Any]) -> Any:
@@ -177,7 +175,7 @@ def _scored(trace: ReferenceTrace, values: dict[Any, Any]) -> Any:
 
 def as_saved(trace: Any) -> Any:
     """The trace as it will be when it is read from a file: made afresh, and arrays in C order."""
-    values = {path: record[1] for path, record in trace.records.items()}
+    values = dict(values_of(trace))
     for path, value in latent(trace).items():
         values[path] = decode(encode(value, "a choice"), loaded_program)
     return _scored(trace, values)
@@ -408,7 +406,7 @@ class _Steps:
                         chain.rows.append(row)
                     else:
                         chain.steps.add(machine.log_density, tallies)
-                        chain.traces.append(machine.trace)
+                        chain.traces.append(machine.draws.trace(machine))
                 if now >= due:
                     if self.tell(step, machine.quantity):
                         raise KeyboardInterrupt  # from where the run was asked for
