@@ -1,5 +1,6 @@
 """Enumerations in closed programs: their members as numbers, keys and addresses, and loops over them."""
 
+from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 
 import pytest
@@ -70,3 +71,63 @@ def identities(n):
 @pytest.mark.parametrize("program", [numbers, loops, keys, identities], ids=lambda one: one.name)
 def test_programs_with_enumerations(program):
     assert outcome(program, (2,)) == "equal"
+
+
+@dataclass(frozen=True)
+class Site:
+    kind: Kind
+    area: float
+
+
+class Plain:
+    pass
+
+
+SITE, PLAIN = Site(Kind.OAK, 2.0), Plain()
+
+
+@gen
+def given(kind):
+    one = 1.0 if kind is Kind.OAK else 2.0
+    two = 1.0 if kind != Kind.ELM else 3.0
+    three = 5.0 if kind in (Kind.OAK,) else 7.0
+    match kind:
+        case Kind.OAK:
+            four = 11.0
+        case _:
+            four = 13.0
+    five = {Kind.OAK: 0.1, Kind.ELM: 0.2}[kind] + len(kind.value)
+    "y" @ ~normal(one + 10 * two + 100 * three + 1000 * four + five, 1)
+
+
+@gen
+def given_many(kinds, site):
+    means = {kind: (kind.value,) @ ~normal(0, 1) for kind in Kind}
+    for i, kind in enumerate(kinds):
+        ("y", i) @ ~normal(means[kind] * (2.0 if kind is site.kind else 1.0), site.area)
+
+
+@gen
+def other_instances(site, plain):
+    same = 1.0 if site is SITE else 2.0
+    "y" @ ~normal(same + (0.5 if site == SITE else 0.25) + (0.1 if plain is PLAIN else 0.2), 1)
+
+
+@gen
+def equal_instances(plain):
+    "y" @ ~normal(1.0 if plain == PLAIN else 2.0, 1)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_members_that_a_program_is_given(kind):
+    assert outcome(given, (kind,)) == "equal"
+
+
+def test_many_members_and_instances_with_some():
+    assert outcome(given_many, ([Kind.OAK, Kind.ELM] * 20, Site(Kind.ELM, 0.5))) == "equal"
+
+
+@pytest.mark.parametrize("args", [(SITE, PLAIN), (Site(Kind.OAK, 2.0), PLAIN), (SITE, Plain())])
+def test_whether_an_instance_that_is_given_is_one_that_was_there_is_not_guessed(args):
+    assert "`is` of Site and the constant" in outcome(other_instances, args)
+    assert "== of Plain" in outcome(equal_instances, args[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Hashable
+from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -58,8 +59,8 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             raise NotClosed(f"a number of type {type(value).__name__}")
         return Number(NUMPYS[type(value)], YES)
     match value:
-        case None:
-            return Known(None)
+        case None | Enum():  # a member is one object, however it is come by
+            return Known(value)
         case bool():
             return Number("b")
         case int() if type(value) is int:

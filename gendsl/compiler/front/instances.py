@@ -11,11 +11,13 @@ import sys
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Object, Tuple, Type
+from gendsl.compiler.hir.types import Array, Dict, Generator, Iterator, List, Object, Set, Tuple, Type
 from gendsl.compiler.hir.values import Value
 from gendsl.distributions import Distribution
 
@@ -89,6 +91,18 @@ def _class_of(value: Value) -> type | None:
         return None
     cls = value.type.cls
     return cls if isinstance(cls, type) and not issubclass(cls, tuple) else None
+
+
+def may_be(value: Value, known: Any) -> bool:
+    """Whether a value, which was given or made, may be an object that exists when the text is made."""
+    kinds: dict[type, Any] = {List: (list, tuple), Dict: dict, Set: (set, frozenset), Array: np.ndarray}
+    if type(value.type) in kinds:
+        return isinstance(known, kinds[type(value.type)])
+    if isinstance(value.type, (Tuple, Object)):
+        cls = value.type.cls
+        both_tuples = isinstance(known, tuple) and isinstance(cls, type) and issubclass(cls, tuple)
+        return type(known) is cls or both_tuples
+    return isinstance(value.type, (Iterator, Generator))
 
 
 def _written(cls: type | None, name: str) -> bool:

@@ -327,7 +327,11 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
         if any(instances.asks_python(one, "__eq__") for one in (a, b)):
             raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
-        if not is_number(a) and not is_number(b) and type(a.type) is type(b.type) and not is_known(a):
+        same_kind = not is_number(a) and not is_number(b) and type(a.type) is type(b.type) and not is_known(a)
+        of_same_class = any(
+            is_known(one) and instances.may_be(other, object_of(one)) for one, other in ((a, b), (b, a))
+        )
+        if same_kind or of_same_class:
             raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
         return hir.FALSE
     raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
@@ -366,6 +370,8 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
             leaf = number_leaf(one)
             return leaf if constant else negation(leaf)
         if constant is None or not isinstance(constant, (int, float, str, tuple)):
+            if constant is not None and instances.may_be(one, constant):
+                raise frame.not_closed(f"`is` of {describe(a.type)} and {describe(b.type)}")
             return hir.FALSE
     sites = [one.type.site for one in (a, b) if isinstance(one.type, List)]
     if any(frame.program.facts.sequence(site) is not list for site in sites):
