@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, iid, normal, sample, uniform_discrete
+from gendsl import bernoulli, gen, iid, normal, sample, uniform, uniform_discrete
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import mh
@@ -513,3 +513,72 @@ def nans_apart(missing):
 
 def test_a_nan_beside_numbers_is_compared():
     assert outcome(nans_apart, (math.nan,)) == "equal"
+
+
+@gen
+def grown(depth):
+    if "leaf" @ ~bernoulli(1.0 if depth >= 2 else 0.3):
+        value = ~normal(0, 2)
+        return {"value": value}
+    feature = ~uniform_discrete(0, 2)
+    cut = ~uniform(0, 1)
+    left = "left" @ ~grown(depth + 1)
+    right = "right" @ ~grown(depth + 1)
+    return {"feature": feature, "cut": cut, "left": left, "right": right}
+
+
+def predicted(node, row):
+    while "value" not in node:
+        node = node["left"] if row[node["feature"]] < node["cut"] else node["right"]
+    return node["value"]
+
+
+def predicted_in_turn(node, row):
+    if "value" in node:
+        return node["value"]
+    side = "left" if row[node["feature"]] < node["cut"] else "right"
+    return predicted_in_turn(node[side], row)
+
+
+@gen
+def regression_tree(rows, predict):
+    tree = ~grown(0)
+    for i, row in enumerate(rows):
+        ("y", i) @ ~normal(predict(tree, row), 1)
+
+
+@pytest.mark.parametrize("predict", [predicted, predicted_in_turn])
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_dicts_with_values_of_several_types(predict, seed):
+    rows = np.random.default_rng(0).random((8, 3))
+    assert outcome(regression_tree, (rows, predict), rng=seed) == "equal"
+
+
+@gen
+def made_records(xs, given, large):
+    points = []
+    for i, x in enumerate(xs):
+        z = ("z", i) @ ~uniform_discrete(0, 2)
+        points.append({"at": x, "kind": z, "name": "abc"[1], "seen": x > 0.5, "pair": (z, x)})
+    points[0]["kind"] = 1
+    means = [0.5, 1.5, 2.5]
+    for i, one in enumerate(points):
+        kept = one["pair"]
+        shown = 1.0 if one["seen"] is True and one["name"] == "b" else 2.0
+        ("y", i) @ ~normal(means[one["kind"]] * shown + kept[0] + kept[1] + given["b"], 1 + one["at"])
+    many = {"n": large, "x": 0.5}
+    "w" @ ~normal((many["n"] - 1) * 1e-20, 1)
+
+
+@gen
+def overwritten(n):
+    one = {"k": n, "x": 0.5}
+    key = "k" if "a" @ ~bernoulli(0.5) else "x"
+    one[key] = 1.5
+    "y" @ ~normal(one["k"] + one["x"] * 3, 1)
+
+
+def test_what_lies_under_the_keys_of_records():
+    assert outcome(made_records, ([0.2, 0.7, 0.9], {"a": 1, "b": 2.5}, 7)) == "equal"
+    assert outcome(made_records, ([0.2, 0.7, 0.9], {"a": 1, "b": 2.5}, 2**60 + 1)).startswith("failed: ")
+    assert {outcome(overwritten, (1,), rng=seed) for seed in range(6)} == {"equal"}

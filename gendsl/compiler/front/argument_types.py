@@ -14,6 +14,7 @@ import numpy as np
 from gendsl.compiler.hir.facts import Facts
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
+    NEVER,
     TEXT,
     YES,
     Array,
@@ -86,7 +87,8 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             site = facts.site(place)
             for key, item in value.items():
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-                facts.grow_item(site, _part(facts, (place, "value"), item, f"[{key!r}]"), "value")
+                kind = _part(facts, (place, "value"), item, f"[{key!r}]")
+                facts.grow_value(site, NEVER, kind)  # what is given may have values of another type later
             return Dict(facts.find(site), True)
         case set() | frozenset() if type(value) in (set, frozenset):
             site = facts.site(place)

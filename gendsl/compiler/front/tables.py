@@ -16,7 +16,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import writable
-from gendsl.compiler.front.numbers import negation
+from gendsl.compiler.front.numbers import negation, to_integer
 from gendsl.compiler.front.table_functions import (
     FIRST,
     NO_KEY,
@@ -35,6 +35,8 @@ from gendsl.compiler.hir.types import (
     Dict,
     Iterator,
     Joined,
+    Known,
+    Never,
     Number,
     Tuple,
     Type,
@@ -44,7 +46,18 @@ from gendsl.compiler.hir.types import (
     leaves,
 )
 from gendsl.compiler.hir.types import Text as TextType
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of, known, make_tuple, number
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    alternatives_of,
+    is_never,
+    items_of,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+)
 
 
 def make(frame: Frame, node: ast.AST, what: Any = None, missing: Any = None) -> Value:
@@ -148,16 +161,40 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
             lambda: at_position(frame, value, at)[1],
             lambda: _missing(frame, value, key),
         )
+    under = frame.program.facts.value_under(value.type.site, key.type)
     key = texts.as_alternative(frame, _as_key(frame, key), _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None:
         frame.fail_if(hir.TRUE, NO_KEY)
         return NOTHING
-    item_type = _types(frame, value.type.site)[1]
+    facts, site = frame.program.facts, value.type.site
+    item_type = facts.grow_item(site, under, "value")
     targets = [frame.fresh("t", leaf) for leaf in leaves(item_type)]
-    function = getter(frame, leaves(kind), entry_layout(frame, value.type.site))
-    frame.emit(hir.Call(list(targets), function, [value.leaf, *frame.program.facts.convert(key, kind)]))
-    return Value(item_type, tuple(targets))
+    function = getter(frame, leaves(kind), entry_layout(frame, site))
+    frame.emit(hir.Call(list(targets), function, [value.leaf, *facts.convert(key, kind)]))
+    return narrowed(frame, Value(item_type, tuple(targets)), under)
+
+
+def narrowed(frame: Frame, value: Value, type: Type) -> Value:
+    """A value that is known to be of a type that its own has among others; as it is where that is no news."""
+    facts = frame.program.facts
+    mine, type = facts.canonical(value.type), facts.canonical(type)
+    if isinstance(type, Known):
+        return Value(type, ())
+    if mine == type or isinstance(type, (Union, Never)):
+        return value
+    if isinstance(mine, Union):
+        return narrowed(frame, alternatives_of(value)[facts.alternative(type, mine)], type)
+    if not isinstance(mine, Number) or not isinstance(type, Number):
+        return value
+    leaf = frame.atom(number_leaf(value))
+    if mine.kind == "f" != type.kind:
+        is_large = Op("ge", (Op("abs", (leaf,), "f"), Const(2.0**53, "f")), "b")
+        frame.fail_if(is_large, "a large integer among floats")
+        leaf = to_integer(frame, leaf, "trunc").leaf
+    if type.kind == "b" != mine.kind:
+        leaf = Op("ne", (leaf, FIRST), "b")
+    return Value(type, (leaf,))
 
 
 def _missing(frame: Frame, value: Value, key: Value) -> Value:
@@ -215,10 +252,11 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     if is_never(key) or is_never(new):
         return
     writable(frame, value)
+    of_key = key.type
     key = texts.as_alternative(frame, _as_key(frame, key), facts.item(site, "key"))
     _checked_key(frame, key.type)
     kind = facts.grow_item(site, key.type, "key")
-    item_type = facts.grow_item(site, new.type, "value")
+    item_type = facts.grow_value(site, of_key, new.type)
     _checked_key(frame, kind)
     texts.check_alternatives(frame, kind)
     given = (*facts.convert(key, kind), *facts.convert(new, item_type))

@@ -47,6 +47,7 @@ MOST_OPTIONS = 16
 """Of how many constants it is known that a string is one."""
 _TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
 _MADE = "is of what is made by the program"
+_UNDER, _OTHER_KEYS = "what lies under the key", "has keys that are no strings of the program"
 
 
 def _with_parts(closure: Closure, parts: list[Type]) -> Closure:
@@ -206,11 +207,11 @@ class Facts:
         """What is known of a place."""
         return self.types.get(place, NEVER)
 
-    def item(self, site: int, what: str = "item") -> Type:
+    def item(self, site: int, what: Hashable = "item") -> Type:
         """The type of the items of a site."""
         return self.canonical(self.get((self.find(site), what)))
 
-    def grow_item(self, site: int, type: Type, what: str = "item") -> Type:
+    def grow_item(self, site: int, type: Type, what: Hashable = "item") -> Type:
         """The type of the items of a site, after one of a type was put there."""
         if isinstance(type, Generator):
             raise NotClosed("a generator that is kept")
@@ -222,6 +223,25 @@ class Facts:
                 "parameter as its default, or make the function in a function of its own"
             )
         return self.grow((self.find(site), what), type)
+
+    def grow_value(self, site: int, key: Type, type: Type) -> Type:
+        """The type of the values of a dict's site, after one of a type was put there under a key of a type.
+
+        What lies under each string that is written in a program is known by itself, if all keys are such.
+        """
+        if isinstance(key, Known) and isinstance(key.value, str):
+            self.grow_item(site, type, (_UNDER, key.value))
+        else:
+            self.flag((self.find(site), _OTHER_KEYS))
+        return self.grow_item(site, type, "value")
+
+    def value_under(self, site: int, key: Type) -> Type:
+        """The type of what lies under a key of a type in the dicts of a site."""
+        site = self.find(site)
+        is_string = isinstance(key, Known) and isinstance(key.value, str)
+        if not is_string or (site, _OTHER_KEYS) in self.flags:
+            return self.item(site, "value")
+        return self.item(site, (_UNDER, key.value))  # type: ignore[attr-defined]
 
     def canonical(self, type: Type) -> Type:
         """A type with the sites that stand for those in it."""
@@ -415,7 +435,7 @@ class Facts:
 
     def _as_union(self, value: Value, type: Union) -> tuple[Expr, ...]:
         if isinstance(value.type, Union):
-            places = [self._alternative(one.type, type) for one in alternatives_of(value)]
+            places = [self.alternative(one.type, type) for one in alternatives_of(value)]
             tag: Expr = Const(places[-1], "i")
             for i in range(len(places) - 2, -1, -1):
                 test = Op("eq", (value.leaves[0], Const(i, "i")), "b")
@@ -433,7 +453,7 @@ class Facts:
                     parts = [Op("select", (test, x, y), y.kind) for x, y in zip(chosen, parts, strict=True)]
                 result += parts
             return tuple(result)
-        place = self._alternative(value.type, type)
+        place = self.alternative(value.type, type)
         result = [Const(place, "i")]
         for i, alternative in enumerate(type.alternatives):
             if i == place:
@@ -442,8 +462,8 @@ class Facts:
                 result += [hir.ZEROS[kind] for kind in leaves(alternative)]
         return tuple(result)
 
-    def _alternative(self, type: Type, union: Union) -> int:
-        """The alternative of a union that holds the values of a type."""
+    def alternative(self, type: Type, union: Union) -> int:
+        """The number of the alternative of a union that holds the values of a type."""
         type = self.canonical(type)
         for i, one in enumerate(union.alternatives):
             if one == type:
