@@ -5,9 +5,22 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from gendsl import factor, gen, iid, mixture, normal, poisson, supports, uniform_discrete
+from gendsl import (
+    categorical,
+    factor,
+    gen,
+    iid,
+    mixture,
+    mvnormal,
+    normal,
+    poisson,
+    supports,
+    uniform,
+    uniform_discrete,
+)
 from tests.compiler.closed_outcomes import outcome
 
 
@@ -436,3 +449,68 @@ def derived():
 @pytest.mark.parametrize("rng", range(6))
 def test_the_density_of_a_derived_family_is_its_own(rng):
     assert outcome(derived, (), rng=rng) == "equal"
+
+
+class Kernel:
+    def __add__(self, other):
+        return Sum(self, other)
+
+    def __mul__(self, other):
+        return Product(self, other)
+
+
+class Smooth(Kernel):
+    def __init__(self, width):
+        self.width = width
+
+    def __call__(self, s, t):
+        return np.exp(-0.5 * (s[:, None] - t[None, :]) ** 2 / self.width**2)
+
+
+class Line(Kernel):
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self, s, t):
+        return np.outer(s - self.at, t - self.at)
+
+
+class Sum(Kernel):
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __call__(self, s, t):
+        return self.a(s, t) + self.b(s, t)
+
+
+class Product(Kernel):
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __call__(self, s, t):
+        return self.a(s, t) * self.b(s, t)
+
+
+@gen
+def grammar(depth):
+    kind = ~categorical([0.2, 0.2, 0.3, 0.3] if depth < 3 else [0.5, 0.5, 0.0, 0.0])
+    if kind == 0:
+        width = ~uniform(0.5, 2)
+        return Smooth(width)
+    if kind == 1:
+        at = ~normal(0, 1)
+        return Line(at)
+    left = "left" @ ~grammar(depth + 1)
+    right = "right" @ ~grammar(depth + 1)
+    return left + right if kind == 2 else left * right
+
+
+@gen
+def process(t):
+    kernel = "kernel" @ ~grammar(0)
+    y = ~mvnormal(np.zeros(len(t)), kernel(t, t) + 0.1 * np.eye(len(t)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sums_and_products_that_methods_make_of_what_holds_such(seed):
+    assert outcome(process, (np.linspace(0, 1, 4),), rng=seed) == "equal"

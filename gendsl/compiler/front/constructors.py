@@ -18,7 +18,7 @@ from gendsl.compiler.front.function_calls import call_function, run_inline
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.objects import Building, Token, object_layout
 from gendsl.compiler.front.operators import compared
-from gendsl.compiler.hir.types import Known, Object, goes_once
+from gendsl.compiler.hir.types import Known, Object, Tuple, Type, Union, goes_once
 from gendsl.compiler.hir.values import NONE, NOTHING, UNSET, Value, known, make_tuple
 from gendsl.distributions.base import CHECK, is_built_in
 from gendsl.distributions.discrete import Parameterised
@@ -112,6 +112,12 @@ def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
     if not frame.live:
         return NOTHING
     if ("changes", cls) not in facts.flags:
+        if any(_holds(value.type, cls) for value in attributes.values()):
+            facts.flag(("holds itself", cls))
+        if ("holds itself", cls) in facts.flags:  # how deeply that goes is known only when the text runs
+            for name, value in attributes.items():
+                if _holds(value.type, None):
+                    attributes = {**attributes, name: frame.boxed(value, facts.site(("held", cls, name)))}
         return make_tuple(list(attributes.values()), cls, tuple(attributes))
     site = frame.site(frame.here, ("object", cls))
     for name, value in attributes.items():
@@ -127,6 +133,17 @@ def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
     var = frame.fresh(cls.__name__.lower(), "r")
     frame.emit(hir.New(var, object_layout(frame, site, cls), [tuple(item)]))
     return Value(Object(site, cls), (var,))
+
+
+def _holds(type: Type, cls: type | None) -> bool:
+    """Whether a value of a type may have an instance of a class in it, outside of boxes; or of any."""
+    match type:
+        case Tuple(items, own):
+            is_one = own is not tuple if cls is None else own is cls
+            return is_one or any(_holds(item, cls) for item in items)
+        case Union(alternatives):
+            return any(_holds(one, cls) for one in alternatives)
+    return False
 
 
 def named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:
