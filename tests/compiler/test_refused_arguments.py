@@ -29,10 +29,10 @@ def model(n, data):
             "argument data.columns['x'][1]: an array of float32",
         ),
         ((1, np.ones(2, "i4")), "argument data[1]: an array of int32"),
-        (np.ones(2, "i4"), "are read; array.astype(int) is"),
-        (np.ones(2, "f4"), "are read; array.astype(float) is"),
-        (np.array(["a", "b"]), "are read; array.tolist() is"),
-        (np.array(["a", "b"], object), "are read; array.tolist() is"),
+        (np.ones(2, "i4"), "are read: give array.astype(int)"),
+        (np.ones(2, "f4"), "are read: give array.astype(float)"),
+        (np.array(["a", "b"]), "are read: give array.tolist()"),
+        (np.array(["a", "b"], object), "are read: give array.tolist()"),
         (np.ones((1, 1, 1, 1, 1)), "an array of float64 with 5 axes, where those of"),
     ],
 )
@@ -45,4 +45,4 @@ def test_of_a_table_it_is_said_what_is_compiled():
     pandas = pytest.importorskip("pandas")
     trace = model.simulate((3, pandas.DataFrame({"x": [1.0]})), rng=1)
     told = mh(select("m")).explain(trace)
-    assert "data: a value of type DataFrame; its columns as arrays, by to_numpy(), are compiled" in told
+    assert "data: a value of type DataFrame: give its columns as arrays, by to_numpy()" in told

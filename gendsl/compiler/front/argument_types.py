@@ -32,11 +32,11 @@ from gendsl.interface import GenerativeFunction
 LONGEST_TUPLE = 16
 """A tuple of more items than this is one of any length."""
 _INSTEAD = {
-    "i": "; array.astype(int) is",
-    "u": "; array.astype(int) is",
-    "f": "; array.astype(float) is",
-    "U": "; array.tolist() is",
-    "O": "; array.tolist() is",
+    "i": ": give array.astype(int)",
+    "u": ": give array.astype(int)",
+    "f": ": give array.astype(float)",
+    "U": ": give array.tolist()",
+    "O": ": give array.tolist()",
 }
 """What is compiled in place of an array, by the kind of its type."""
 NUMPYS: dict[type, str] = {np.float64: "f", np.int64: "i", np.bool_: "b"}
@@ -115,7 +115,7 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             types = tuple(_part(facts, (place, name), one, f".{name}") for name, one in attributes.items())
             return Tuple(types, type(value), tuple(attributes))
     library = type(value).__module__.partition(".")[0]
-    instead = "; its columns as arrays, by to_numpy(), are compiled" if library == "pandas" else ""
+    instead = ": give its columns as arrays, by to_numpy()" if library == "pandas" else ""
     raise NotClosed(f"a value of type {type(value).__name__}{instead}")
 
 

@@ -87,7 +87,7 @@ def append(frame: Frame, value: Value, new: Value) -> None:
 def writable(frame: Frame, value: Value) -> None:
     """Refuse to change in place what the program may have been given."""
     if getattr(value.type, "frozen", False):
-        raise frame.not_closed("it changes in place a value that it was given")
+        raise frame.not_closed("it changes in place a value that it was given, or the default of a parameter")
 
 
 def index_leaf(frame: Frame, value: Value) -> Expr:
