@@ -162,10 +162,35 @@ def dicts_into_dicts(n):
     y = ~normal(sum(e.values()) + len(d) + len(f) + sum(f), 1)
 
 
+@gen
+def dicts_and_numbers(n):
+    k = ~uniform_discrete(0, n)
+    d = {k: 1.0}
+    y = ~normal((k == d) + 2 * (d == k) + 4 * (d != 1.5) + 8 * (k != d), 1)
+
+
 def test_dicts():
+    assert outcome(dicts_and_numbers, (3,)) == "equal"
     assert outcome(keys_of_several_types, (5,)) == "equal"
     assert outcome(options, ({"scale": 2.0, 3: "x"},)) == "equal"
     assert outcome(dicts_into_dicts, (1,)) == "equal"
+
+
+@gen
+def choices_into_nested_lists(n):
+    rows, arrays = [[0.0] * 3 for _ in range(n)], [np.zeros((2, 2)) for _ in range(n)]
+    for i in range(n):
+        for j in range(3):
+            rows[i][j] = ~normal(0, 1)
+        arrays[i][1, 0] = ~normal(rows[i][2], 1)
+        arrays[i][0][1] = ~normal(rows[i][1], 1)
+    for i in range(n):
+        ("y", i) @ ~normal(rows[i][0] + 2.0 * rows[i][1] + 3.0 * rows[i][2], 1)
+        ("z", i) @ ~normal(arrays[i][0, 1] - arrays[i][1, 0], 1)
+
+
+def test_choices_into_nested_lists():
+    assert outcome(choices_into_nested_lists, (4,)) == "equal"
 
 
 @gen

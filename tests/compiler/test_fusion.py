@@ -306,6 +306,12 @@ def with_length(stop):
     return [*makes(stop=stop), *length, reads(stop=stop)]
 
 
+def with_first_length(stop):
+    """The length of the list that has no items yet."""
+    made, loop = makes(stop=stop)
+    return [made, Length(SIZE, VALUES, (F,)), loop, adds(Op("float", (SIZE,), F)), reads(stop=stop)]
+
+
 SCALE = Var("scale", F)
 
 
@@ -328,6 +334,7 @@ NEEDED = {
     ),
     "a length, where a number is negative": lambda: with_length(N),
     "a length, where a constant is": lambda: with_length(Const(-2, INT)),
+    "a length, before there are items": lambda: with_first_length(Const(3, INT)),
     "from the second on": lambda: [*makes(), reads(start=ONE)],
     "the other way round": lambda: [*makes(), reads(start=minus(N, ONE), stop=ZERO, step=Const(-1, INT))],
     "each second one": lambda: [*makes(), reads(step=Const(2, INT))],

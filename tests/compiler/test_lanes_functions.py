@@ -245,3 +245,11 @@ def test_where_one_iteration_fails_all_do(place, monkeypatch):
     assert in_lanes(main(loop), monkeypatch) == 1
     xs = [*GIVEN[1][:place], 9.0, *GIVEN[1][place + 1 :]]
     assert ByMachine(main(loop))([11, xs, *GIVEN[2:]]) == "failed"
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (2, 1), (3, -1), (4, -2)])
+def test_an_inner_loop_begins_anywhere(start, step, monkeypatch):
+    """In each iteration it ends elsewhere."""
+    stop = Load([Var("stop", "i")], ZS, ("i",), op("mod", AT, i(4), kind="i"))
+    inner = For(ROUND, i(start), stop.targets[0], i(step), [adds(op("mul", X, op("float", ROUND)))], 2)
+    assert in_lanes(main(over_data(stop, inner)), monkeypatch) == 1

@@ -10,6 +10,7 @@ from gendsl import (
     discrete,
     gamma,
     gen,
+    mvnormal,
     normal,
     poisson,
     read,
@@ -62,6 +63,44 @@ def other_type(model_in, aux_in, *, model_out, aux_out):
 
 def typed_start():
     return typed.generate((2,), {("y", i): 1.0 + i for i in range(2)}, rng=3).trace
+
+
+# --- one address, and a number or a vector ----------------------------------------------------------------
+
+
+@gen
+def shaped(n):
+    wide = ~bernoulli(0.5)
+    if wide:
+        x = ~mvnormal(np.ones(2), np.eye(2))
+    else:
+        x = ~normal(1, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(np.sum(x), 2)
+
+
+@gen
+def other_value_of_shape(trace):
+    if trace["wide"]:
+        value = ~normal(0, 2)
+    else:
+        pair = ~mvnormal(np.zeros(2), np.eye(2))
+
+
+@transform
+def other_shape(model_in, aux_in, *, model_out, aux_out):
+    wide = read(model_in["wide"], discrete)
+    write(model_out["wide"], not wide, discrete)
+    if wide:
+        copy(model_in["x"], aux_out["pair"])
+        write(model_out["x"], read(aux_in["value"], continuous) + 1.0, continuous)
+    else:
+        write(aux_out["value"], read(model_in["x"], continuous) - 1.0, continuous)
+        copy(aux_in["pair"], model_out["x"])
+
+
+def shaped_start():
+    return shaped.generate((2,), {("y", i): 1.0 + i for i in range(2)}, rng=3).trace
 
 
 # --- names of the data, one of which may be that of another choice -----------------------------------------
@@ -139,6 +178,7 @@ def nested_start(both=False):
 
 MOVES = {
     "typed": (typed_start, Move(other_value, other_type)),
+    "shaped": (shaped_start, Move(other_value_of_shape, other_shape)),
     "named": (named_start, Move(by, first_and_sd)),
     "nested": (nested_start, Move(spread, folded)),
 }

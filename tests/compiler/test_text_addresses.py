@@ -350,7 +350,21 @@ def of_no_integer(n):
     f"y_{x:02.1f}" @ ~normal(0, 1)
 
 
+@gen
+def of_braces(n):
+    for i in range(n):
+        "{{{}".format(i) @ ~normal(0, 1)
+
+
+@gen
+def of_closing_braces(n):
+    for i in range(n):
+        "{}}}".format(i) @ ~normal(0, 1)
+
+
 def test_what_is_not_read_of_formats():
+    for program in (of_braces, of_closing_braces):
+        assert "the format" in outcome(program, (3,))
     with pytest.raises(NotClosed, match="may be one"):
         meetings(ClosedDensity(padded_in_two_ways, (3,)).lowered)
     assert outcome(of_no_integer, (3,)).startswith("refused")
