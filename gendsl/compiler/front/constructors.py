@@ -115,9 +115,7 @@ def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
         if any(_holds(value.type, cls) for value in attributes.values()):
             facts.flag(("holds itself", cls))
         if ("holds itself", cls) in facts.flags:  # how deeply that goes is known only when the text runs
-            for name, value in attributes.items():
-                if _holds(value.type, None):
-                    attributes = {**attributes, name: frame.boxed(value, facts.site(("held", cls, name)))}
+            attributes = {name: _boxed(frame, cls, name, value) for name, value in attributes.items()}
         return make_tuple(list(attributes.values()), cls, tuple(attributes))
     site = frame.site(frame.here, ("object", cls))
     for name, value in attributes.items():
@@ -133,6 +131,13 @@ def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
     var = frame.fresh(cls.__name__.lower(), "r")
     frame.emit(hir.New(var, object_layout(frame, site, cls), [tuple(item)]))
     return Value(Object(site, cls), (var,))
+
+
+def _boxed(frame: Frame, cls: type, name: str, value: Value) -> Value:
+    """An attribute of an instance of a class that holds itself: in a box, if it has instances in it."""
+    if not _holds(value.type, None):
+        return value
+    return frame.boxed(value, frame.program.facts.site(("held", cls, name)))
 
 
 def _holds(type: Type, cls: type | None) -> bool:

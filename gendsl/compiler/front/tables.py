@@ -36,7 +36,6 @@ from gendsl.compiler.hir.types import (
     Iterator,
     Joined,
     Known,
-    Never,
     Number,
     Tuple,
     Type,
@@ -164,7 +163,7 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
     under = frame.program.facts.value_under(value.type.site, key.type)
     key = texts.as_alternative(frame, _as_key(frame, key), _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
-    if kind is None:
+    if kind is None or is_never(Value(under)):
         frame.fail_if(hir.TRUE, NO_KEY)
         return NOTHING
     facts, site = frame.program.facts, value.type.site
@@ -181,7 +180,7 @@ def narrowed(frame: Frame, value: Value, type: Type) -> Value:
     mine, type = facts.canonical(value.type), facts.canonical(type)
     if isinstance(type, Known):
         return Value(type, ())
-    if mine == type or isinstance(type, (Union, Never)):
+    if mine == type or isinstance(type, Union):
         return value
     if isinstance(mine, Union):
         return narrowed(frame, alternatives_of(value)[facts.alternative(type, mine)], type)

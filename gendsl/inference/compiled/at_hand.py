@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gendsl.address import Path
 from gendsl.compiler.llvm.native_layout import ACCEPTED
-from gendsl.inference.compiled.looked_at import AsItWas, LookedAt
+from gendsl.inference.compiled.looked_at import AsItWas, LookedAt, Source
 
 if TYPE_CHECKING:
-    from gendsl.compiler.run.chain_state import KeptDraw
-    from gendsl.inference.compiled.machine import Machine
+    from gendsl.compiler.run.chain_kernel import ChainKernel
+    from gendsl.compiler.run.chain_state import ChainState, KeptDraw
+
+
+class Chain(Source, Protocol):
+    """A chain whose draws are kept; see `Machine`."""
+
+    closed: ChainKernel
+    state: ChainState
+    outside: Any
+    known: Any
 
 
 class AtHand:
@@ -27,17 +36,17 @@ class AtHand:
     gives_functions = True
     asked_for_more = False
 
-    def __init__(self, machine: Machine, as_it_was: AsItWas) -> None:
+    def __init__(self, machine: Source, as_it_was: AsItWas) -> None:
         self.as_it_was = as_it_was
         self.model, self.args, self.observed = machine.model, machine.args, machine.observed
         self.log_density = machine.log_density
-        self.machine: Machine | None = machine
+        self.machine: Source | None = machine
         self.held: KeptDraw | None = None
 
     def choices(self) -> dict[Path, Any]:
         """All choices, by path."""
         machine = self.machine
-        found = {} if machine is None else machine.state.choices()
+        found = {} if machine is None else machine.choices()
         return self.held.choices() if self.held is not None else found
 
     def hold(self, held: KeptDraw) -> None:
@@ -74,22 +83,23 @@ class KeptDraws:
     def __init__(self) -> None:
         self.last: Any = None
         self.accepted = 0
-        self.found: tuple[Any, AsItWas] | None = None
+        self.found: Any = None, None
 
     def forget(self) -> None:
         """Share nothing with the last draw."""
         self.last = None
 
-    def current(self, machine: Machine) -> Any:
+    def current(self, machine: Chain) -> Any:
         """The trace of the last draw, if the chain is there still."""
-        return self.last if self._accepted(machine) == self.accepted else None
+        is_there = self.last is not None and self._accepted(machine) == self.accepted
+        return self.last if is_there and self.found[0] is machine.outside else None
 
-    def trace(self, machine: Machine) -> Any:
+    def trace(self, machine: Chain) -> Any:
         """The trace that a chain is at. No program runs for it before more than values is asked for."""
         trace = self.current(machine) if machine.known is None else machine.known
         if trace is None:
             outside = machine.outside
-            if self.found is None or self.found[0] is not outside:
+            if self.found[1] is None or self.found[0] is not outside:
                 self.found = outside, AsItWas(machine.closed, machine.model, outside)
             before = None if self.last is None else self.last.source.held
             place = AtHand(machine, self.found[1])
@@ -99,7 +109,7 @@ class KeptDraws:
         return trace
 
     @staticmethod
-    def _accepted(machine: Machine) -> int:
+    def _accepted(machine: Chain) -> int:
         return int(machine.state.tallies[:, ACCEPTED].sum())
 
 
