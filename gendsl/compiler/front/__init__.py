@@ -17,7 +17,7 @@ can't type raises `NotClosed` with the line.
   Python's own functions: `builtin_calls`, with tables of `number_calls`, `scalar_calls`, `reduction_calls`,
   `container_calls`, `object_calls`, `operator_calls`, `iterator_calls`
 - containers: `lists`, `tables` (dicts) and `table_functions`, `counters`, `sets`; what all `containers` have
-  in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`
+  in common, `subscripts`, `container_operators`, `list_methods`; strings: `texts`, `text_columns`
 - NumPy's arrays: `arrays`, `array_places` (subscripts), `array_axes`; a call of one of its functions:
   `array_calls`, `array_arguments`; what the functions do: `array_elementwise`, `array_making`,
   `array_shapes`, `array_joins`, `array_sums`, `array_searches`, `array_products`; those that are plain

@@ -26,7 +26,7 @@ from gendsl.compiler.front import (
     sets,
     stats,
     tables,
-    texts,
+    text_columns,
     warming,
 )
 from gendsl.compiler.front.arrays import library_call
@@ -234,7 +234,7 @@ def _call_container_method(
         case Array():
             return array_calls.method(frame, owner, name, args, named)
         case Known(value=str()) | Text() if not named:
-            return texts.text_method(frame, owner, name, args)
+            return text_columns.method(frame, owner, name, args)
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:

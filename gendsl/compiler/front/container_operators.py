@@ -6,7 +6,7 @@ import ast
 from types import FunctionType
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets, tables, texts, traces
+from gendsl.compiler.front import sets, tables, text_columns, texts, traces
 from gendsl.compiler.front.containers import one_behind_another
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import (
@@ -21,7 +21,19 @@ from gendsl.compiler.front.lists import (
 )
 from gendsl.compiler.front.numbers import is_plain_tuple, no_number, test_of
 from gendsl.compiler.hir import Const, Expr, Op, Var, both
-from gendsl.compiler.hir.types import Dict, Known, List, Set, SubTrace, Text, Tuple, Union, describe, leaves
+from gendsl.compiler.hir.types import (
+    Dict,
+    Joined,
+    Known,
+    List,
+    Set,
+    SubTrace,
+    Text,
+    Tuple,
+    Union,
+    describe,
+    leaves,
+)
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
@@ -132,8 +144,11 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
     match container.type:
         case Known(value=found) if isinstance(found, str) and is_known(value):
             return Const(object_of(value) in found, "b")
-        case Text() if is_known(value) and isinstance(object_of(value), str):
-            return test_of(texts.told(frame, container, "__contains__", [value]) or NOTHING)
+        case Text() | Known(value=str()) if texts.is_string(value) and not isinstance(value.type, Joined):
+            every = [container, value]
+            if not any(map(is_known, every)):
+                raise frame.not_closed("`in` of two strings of the data")
+            return test_of(text_columns.told(frame, "__contains__", every) or NOTHING)
         case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
             x = frame.atom(number_leaf(value, "i"))
             inside = both(

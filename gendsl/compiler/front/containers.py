@@ -10,7 +10,7 @@ from enum import EnumType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, sets, tables, texts
+from gendsl.compiler.front import arrays, sets, tables, text_columns, texts
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import (
     append,
@@ -85,7 +85,7 @@ def length(frame: Frame, value: Value) -> Expr:
         case Tuple(items) if is_plain_tuple(value.type):
             return Const(len(items), "i")
         case Text():
-            return texts.length(frame, value)
+            return text_columns.length(frame, value)
         case List(site):
             var = frame.fresh("n", "i")
             frame.emit(hir.Length(var, value.leaf, layout(frame, site)))

@@ -10,7 +10,7 @@ from enum import EnumType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, library_deque, sets, tables
+from gendsl.compiler.front import arrays, library_deque, sets, tables, text_columns
 from gendsl.compiler.front.comprehensions import visit_generated
 from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame
@@ -58,6 +58,10 @@ copies of its body, and in a loop over them as many times as many.
 """
 
 
+LONGEST_TEXT = 32
+"""How many characters a constant may have that a loop goes over one by one."""
+
+
 @dataclass
 class Sequence:
     """Something to loop over: how many items, and each of them.
@@ -88,6 +92,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
         case Known(value=found):
             if isinstance(found, range):
                 return _range(frame, *map(known, (found.start, found.stop, found.step)))
+            if isinstance(found, str) and len(found) > LONGEST_TEXT:
+                return _characters(frame, value)
             if isinstance(found, (tuple, str)):
                 return Sequence(len(found), lambda i: known(found[i]), fixed=True)
             if isinstance(found, (dict, EnumType)):  # an enumeration never changes
@@ -99,6 +105,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
                 made = list_of(frame, frame.here, parts, ("a tuple of", items[0]))
                 return sequence(frame, made)
             return Sequence(len(items), lambda i: parts[i], fixed=True)
+        case Text():
+            return _characters(frame, value)
         case List():
             return Sequence(length(frame, value), lambda i: item(frame, value, _index(i)), (value,))
         case Array():
@@ -131,8 +139,15 @@ def sequence(frame: Frame, value: Value) -> Sequence:
 
 
 def _has_no_items(type: Type) -> bool:
-    """Whether a loop that the compiler reads can't go over values of a type."""
+    """Whether a loop over values of several types is not read for those of this one."""
     return isinstance(type, (Number, Text, Joined)) or type == known(None).type
+
+
+def _characters(frame: Frame, value: Value) -> Sequence:
+    every = text_columns.characters(frame, value)
+    return Sequence(
+        length(frame, every), lambda i: text_columns.character(value, item(frame, every, _index(i)))
+    )
 
 
 def _values(frame: Frame, value: Value) -> Value:

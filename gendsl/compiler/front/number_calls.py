@@ -6,14 +6,15 @@ import math
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_calls, arrays, library_numbers, numbers, operators
+from gendsl.compiler.front import array_calls, arrays, library_numbers, numbers, operators, text_columns
 from gendsl.compiler.front.frame import Frame, only
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.front.scalar_calls import SCALARS, rounded
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.hir.types import Array, Union, describe
+from gendsl.compiler.hir.types import Array, Text, Union, describe
 from gendsl.compiler.hir.values import (
     Value,
+    is_known,
     is_number,
     kind_of,
     known,
@@ -21,6 +22,7 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
     numpys,
+    object_of,
 )
 
 
@@ -44,6 +46,8 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = args[0]
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _int(frame, [one], {}))
+    if isinstance(value.type, Text):
+        return text_columns.as_integer(frame, value)
     result = numbers.called(frame, int, value)
     if result is not None:
         return result
@@ -52,6 +56,15 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if not is_number(value):
         raise frame.not_closed(f"int() of {describe(value.type)}")
     return numbers.to_integer(frame, number_leaf(value), "trunc")
+
+
+def _ord(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    (value,) = args
+    if is_known(value) and isinstance(object_of(value), str) and len(object_of(value)) == 1:
+        return known(ord(object_of(value)))
+    if not isinstance(value.type, Text):
+        raise frame.not_closed(f"ord() of {describe(value.type)}")
+    return text_columns.code_point(frame, value)
 
 
 def _item(frame: Frame, value: Value) -> Value:
@@ -129,6 +142,6 @@ _OF_NUMBERS: dict[Any, Handler] = {
 
 
 NUMBERS: dict[Any, Handler] = {
-    int: _int, float: to_float, bool: _bool, round: rounded, pow: _pow,
+    int: _int, float: to_float, bool: _bool, round: rounded, pow: _pow, ord: _ord,
     **{function: numbers.of_numbers_only(function, lower) for function, lower in _OF_NUMBERS.items()},
 }  # fmt: skip

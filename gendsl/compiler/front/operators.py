@@ -20,6 +20,7 @@ from gendsl.compiler.front import (
     paths,
     sets,
     tables,
+    text_columns,
     texts,
 )
 from gendsl.compiler.front.containers import length
@@ -235,7 +236,7 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
         frame.fail("an order of values of different types")
         return NOTHING
     if _is_text(a) and _is_text(b):
-        return number(Op(name, (texts.place_of(frame, a), texts.place_of(frame, b)), "b"))
+        return number(Op(name, (text_columns.place_of(frame, a), text_columns.place_of(frame, b)), "b"))
     if isinstance(a.type, List) and isinstance(b.type, List):
         return containers.ordered_lists(frame, name, a, b)
     if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):

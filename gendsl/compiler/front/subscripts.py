@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, outside, tables, traces
+from gendsl.compiler.front import array_places, outside, tables, text_columns, traces
 from gendsl.compiler.front.array_axes import joined
 from gendsl.compiler.front.arrays import as_array
 from gendsl.compiler.front.containers import item, length
@@ -27,7 +27,7 @@ from gendsl.compiler.front.lists import (
 )
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op, both
-from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, Union, describe
+from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Text, Tuple, Union, describe
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
@@ -85,6 +85,9 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             except (IndexError, TypeError):
                 frame.fail("an index of a string")
                 return NOTHING
+        case Known(value=str()) | Text():
+            one = item(frame, text_columns.characters(frame, value), index_leaf(frame, index))
+            return text_columns.character(value, one)
         case Known(value=dict() as table) if is_known(index):
             try:
                 return outside.constant(frame, table[object_of(index)])
@@ -133,9 +136,11 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
         NONE if part is None else frame.language.expression(frame, part)
         for part in (node.lower, node.upper, node.step)
     ]
-    sliced = is_plain_tuple(value.type) or isinstance(value.type, Known)
+    sliced = is_plain_tuple(value.type) or isinstance(value.type, (Known, Text))
     if all(map(is_known, ends)) and sliced:
         where = slice(*(object_of(end) for end in ends))
+        if isinstance(value.type, Text):
+            return text_columns.part(frame, value, where)
         if isinstance(value.type, Known) and isinstance(object_of(value), str):
             return known(object_of(value)[where])
         return make_tuple(items_of(value)[where])

@@ -9,12 +9,11 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.lists import list_of
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.facts import MOST_OPTIONS
 from gendsl.compiler.hir.joined import is_readable, may_be_one, parsed
@@ -39,7 +38,6 @@ from gendsl.compiler.hir.values import (
     items_of,
     kind_of,
     known,
-    number,
     object_of,
 )
 
@@ -300,68 +298,3 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     if isinstance(other, Text) or may_be_one(a.type, other):
         raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
     return hir.FALSE
-
-
-# --- what is known of each string ----------------------------------------------------------------------
-
-
-def _places(every: list[str]) -> list[int]:
-    places = {text: place for place, text in enumerate(sorted(every))}
-    return [places[text] for text in every]
-
-
-def _told(frame: Frame, value: Value, key: Any, function: Callable[[list[str]], list[int]]) -> Expr:
-    """The number that a string of the data has in a column of the table of strings."""
-    column = frame.program.text_column(("text", *key), function)
-    (text,) = frame.program.facts.convert(value, TEXT)
-    found = frame.fresh(key[0], "i")
-    frame.emit(hir.Load([found], column.leaf, ("i",), text))
-    return found
-
-
-def place_of(frame: Frame, value: Value) -> Expr:
-    """The place of a string among all of them, in their order."""
-    return _told(frame, value, ("place",), _places)
-
-
-def length(frame: Frame, value: Value) -> Expr:
-    """How many characters a string of the data has."""
-    return _told(frame, value, ("length",), lambda every: list(map(len, every)))
-
-
-def told(frame: Frame, value: Value, name: str, args: Sequence[Value]) -> Value | None:
-    """A method of a string of the data that gives a number or a truth value; None for any other."""
-    if name not in _NUMBERS or not all(map(is_known, args)):
-        return None
-    objects = tuple(object_of(arg) for arg in args)
-    method = getattr(str, name)
-    try:
-        method("", *objects)
-    except TypeError as error:
-        frame.fail(str(error))
-        return NOTHING
-    leaf = _told(frame, value, (name, *objects), lambda every: [int(method(one, *objects)) for one in every])
-    return number(leaf if name in ("count", "find") else Op("ne", (leaf, Const(0, "i")), "b"))
-
-
-_NUMBERS = (
-    "startswith", "endswith", "count", "find", "isdigit", "isupper", "islower", "isalpha", "isalnum",
-    "__contains__",
-)  # fmt: skip
-
-
-def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
-    """A method of a string that is known."""
-    if name == "format" and is_known(value) and not all(map(is_known, args)):
-        return format_method(frame, object_of(value), args)
-    found = told(frame, value, name, args) if isinstance(value.type, Text) else None
-    if found is not None:
-        return found
-    if isinstance(value.type, Text) or not all(map(is_known, args)):
-        raise frame.not_closed(f"the method {name} of a string that is not a constant")
-    found = getattr(object_of(value), name)(*(object_of(arg) for arg in args))
-    if isinstance(found, (str, int, bool, tuple)):
-        return known(found)
-    if isinstance(found, list):
-        return list_of(frame, frame.here, [known(one) for one in found])
-    raise frame.not_closed(f"the method {name} of a string")

@@ -279,12 +279,12 @@ class Walk:
             self.loops[id(node)] = plain, name
         return self.loops[id(node)]
 
-    def text_column(self, key: Hashable, function: Callable[[list[str]], list[int]]) -> Value:
-        """A column of the table of strings, as an input of the text."""
+    def text_column(self, key: Hashable, function: Callable[[list[str]], list[Any]], item: Type) -> Value:
+        """A column of the table of strings, whose items are of a type, as an input of the text."""
         column = self.facts.column(key, function)
         if id(column) not in self.input_values:
             site = self.facts.site(("input", key))
-            self.facts.grow_item(site, Number("i"))
+            self.facts.grow_item(site, item)
             kind = List(self.facts.find(site), True)
             self.inputs.append((column, kind))
             self.input_values[id(column)] = Value(kind, (Input(len(self.inputs) - 1, 0, "r"),))

@@ -90,16 +90,17 @@ def _is_of_site(place: Hashable) -> bool:
 
 
 class TextColumn:
-    """Stands among the inputs of a text for a number that each string that it is given has.
+    """Stands among the inputs of a text for what each string that it is given has: a number, or a list.
 
     Attributes:
-        function: what makes the numbers of all strings.
+        function: what makes the entries of all strings. The strings that it adds to the table are closed:
+            made of them again and again there are finitely many.
         values: those of the strings so far: one list, which grows in place.
     """
 
-    def __init__(self, function: Callable[[list[str]], list[int]]) -> None:
+    def __init__(self, function: Callable[[list[str]], list[Any]]) -> None:
         self.function = function
-        self.values: list[int] = []
+        self.values: list[Any] = []
 
 
 class Facts:
@@ -361,14 +362,14 @@ class Facts:
         """The number of a string in the table of strings."""
         return self.texts.setdefault(text, len(self.texts))
 
-    def column(self, key: Hashable, function: Callable[[list[str]], list[int]]) -> TextColumn:
+    def column(self, key: Hashable, function: Callable[[list[str]], list[Any]]) -> TextColumn:
         """The column of the table of strings that a function makes of these."""
         return self.columns.setdefault(key, TextColumn(function))
 
     def fill_columns(self) -> None:
         """Let columns have an entry for each string that is known by now."""
-        for one in self.columns.values():
-            if len(one.values) != len(self.texts):
+        while behind := [one for one in self.columns.values() if len(one.values) != len(self.texts)]:
+            for one in behind:
                 one.values[:] = one.function(list(self.texts))
 
     def note_joined(self, joined: Joined) -> None:
