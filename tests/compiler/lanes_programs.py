@@ -273,7 +273,7 @@ class RandomLanes:
         body = self.body(inner, own, depth + 1, [*ends, *jumps], self.random.randint(1, 5))
         if self.chance(0.15):
             return [For(var, i(2), i(-1), i(-1), body, label)]
-        return [For(var, i(0), self.bound(scope), i(1), body, label)]
+        return [For(var, i(self.random.choice([0, 0, 1])), self.bound(scope), i(1), body, label)]
 
     def bound(self, scope):
         return (

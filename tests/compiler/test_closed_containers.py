@@ -607,3 +607,17 @@ def test_what_lies_under_the_keys_of_records():
     assert outcome(made_records, ([0.2, 0.7, 0.9], {"a": 1, "b": 2.5}, 7)) == "equal"
     assert outcome(made_records, ([0.2, 0.7, 0.9], {"a": 1, "b": 2.5}, 2**60 + 1)).startswith("failed: ")
     assert {outcome(overwritten, (1,), rng=seed) for seed in range(6)} == {"equal"}
+
+
+@gen
+def of_two_kinds(labels):
+    counts = {}
+    for z in labels:
+        counts[z] = counts.get(z, 0) + 1
+    seen = set(labels)
+    alike = [seen == counts, counts == seen, counts == dict(counts), counts != 3, counts == [1]]
+    "y" @ ~normal(sum(2**i for i, one in enumerate(alike) if one), 1)
+
+
+def test_containers_of_two_kinds_are_not_equal():
+    assert outcome(of_two_kinds, ([1, 2, 1],)) == "equal"

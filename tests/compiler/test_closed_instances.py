@@ -118,3 +118,19 @@ def too_few_for_a_mask(n):
 @pytest.mark.parametrize("program", [nothing_to_unpack, too_few_for_a_mask])
 def test_where_python_raises_a_text_fails(program):
     raises_everywhere(program, (0,), {("x",): 0.0})
+
+
+class SlotsAndOthers:
+    __slots__ = ("__dict__", "scale")
+
+    def __init__(self, scale, shift):
+        self.scale, self.shift = scale, shift
+
+
+@gen
+def of_slots_and_others(given):
+    y = ~normal(given.shift + 2 * given.scale, given.scale)
+
+
+def test_an_instance_with_slots_and_other_attributes():
+    assert outcome(of_slots_and_others, (SlotsAndOthers(0.5, 1.5),)) == "equal"

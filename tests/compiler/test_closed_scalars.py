@@ -400,3 +400,12 @@ def test_functions_of_constants_that_are_no_floats():
         y = ~normal(sum(one * 10.0**i for i, one in enumerate(map(float, parts))), 1)
 
     assert assessed(called, (), {"y": 0.5}) == "equal"
+
+
+def test_signs_and_bits_of_integers():
+    @gen
+    def signed(n):
+        k = ~uniform_discrete(0, 6)
+        y = ~normal(~k + 2 * -k + 4 * +k + (~n & 3), 1)
+
+    assert outcome(signed, (5,)) == "equal"

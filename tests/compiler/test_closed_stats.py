@@ -103,3 +103,17 @@ def unknown_method(v, k):
 def test_other_methods_are_refused():
     with pytest.raises(NotClosed, match=r"scipy\.stats\.norm\.mean"):
         ClosedDensity(unknown_method, (V, K))
+
+
+@gen
+def density_of_rows(rows, mean, cov):
+    m = ~normal(0, 1)
+    total = 0.0
+    for one in st.multivariate_normal.logpdf(rows, mean + m, cov):
+        total += one
+    y = ~normal(total, 1)
+
+
+def test_the_density_of_several_vectors():
+    rows, cov = np.array([[0.3, -1.2], [2.5, 0.1], [0.7, 0.9]]), np.array([[2.0, 0.5], [0.5, 1.0]])
+    assert outcome(density_of_rows, (rows, np.array([0.1, -0.4]), cov)) == "equal"

@@ -321,6 +321,8 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         return sets.equal(frame, a, b)
     if isinstance(a.type, Dict) and isinstance(b.type, Dict):
         return tables.equal(frame, a, b)
+    if isinstance(a.type, (Set, Dict)) and isinstance(b.type, (Set, Dict)):
+        return hir.FALSE
     told = instances.equal(frame, a, b)
     if told is not None:
         return told
