@@ -15,6 +15,7 @@ from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.list_methods import pop
 from gendsl.compiler.front.lists import (
+    as_tuple,
     copied,
     extend,
     index_leaf,
@@ -144,6 +145,10 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
         if isinstance(value.type, Known) and isinstance(object_of(value), str):
             return known(object_of(value)[where])
         return make_tuple(items_of(value)[where])
+    if is_plain_tuple(value.type):
+        every = list_of(frame, node, items_of(value), "sliced")
+        start, stop, step = slice_bounds(frame, node, length(frame, every))
+        return as_tuple(frame, copied(frame, node, every, start, stop, step))
     raise frame.not_closed(f"a slice of {describe(value.type)}", node)
 
 

@@ -24,7 +24,7 @@ from gendsl.compiler.hir.facts import TextColumn
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.outside import Outside
 from gendsl.compiler.hir.templates import LOG_DENSITY, MODEL, ArgumentsOf, Lowered, Template
-from gendsl.compiler.hir.types import Joined, PathPart, Text, leaves
+from gendsl.compiler.hir.types import PathPart, leaves
 from gendsl.compiler.llvm.native import Native, code_of
 from gendsl.compiler.llvm.native_functions import NativeFunctions
 from gendsl.compiler.llvm.native_layout import Layout, TemplateWords, Word
@@ -77,11 +77,17 @@ class ClosedFunctions:
 
     @collector.waiting()
     def __init__(
-        self, kernel: Layout, model: Any, args: tuple[Any, ...], functions: Mapping[str, Any]
+        self,
+        kernel: Layout,
+        texts: dict[str, int],
+        model: Any,
+        args: tuple[Any, ...],
+        functions: Mapping[str, Any],
     ) -> None:
         """
         Args:
             kernel: where in memory the kernel's text has the choices of the program.
+            texts: the kernel's table of strings, which gets those of the functions, too.
 
         Raises:
             NotClosed: one of them is not in the subset that the compiler reads, or its values would not be
@@ -90,6 +96,7 @@ class ClosedFunctions:
         if kernel.meetings:
             raise NotClosed("the program makes choices that may have the address of others")
         lowering, source = Lowering(draws=True, records=True), find_source(value_at, "gen")
+        lowering.facts.texts = texts
         types = tuple(type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args))
         trace = whole(trace_given(lowering, MODEL))
         entries = [Entry(MODEL, model.compiled.origin, types, bound=model.bound)]
@@ -183,8 +190,7 @@ def _looked_at(functions: Sequence[hir.Function]) -> set[int]:
     """The identities of the templates that functions look at.
 
     Raises:
-        NotClosed: their addresses or values have strings of data, or tuples, whose numbers are others in the
-            kernels' text.
+        NotClosed: their addresses have tuples, whose numbers are others in the kernels' text.
     """
     found: dict[int, Template] = {}
     for function in {id(f): f for one in functions for f in hir.functions(one)}.values():
@@ -193,9 +199,6 @@ def _looked_at(functions: Sequence[hir.Function]) -> set[int]:
             if template is not None:
                 found[id(template)] = template
     for template in found.values():
-        joined = any(isinstance(part, Joined) and ... in part.pieces for part in template.parts)
-        if ... in template.parts or joined or isinstance(template.type, Text):
-            raise NotClosed(f"the choices at {template.parts!r}, with strings of data")
         if any(isinstance(part, PathPart) for part in template.parts):
             raise NotClosed(f"the choices at {template.parts!r}, with a tuple in the address")
     return set(found)

@@ -80,7 +80,7 @@ def made(closed: ChainKernel, model: Any, args: tuple[Any, ...], functions: Mapp
     """The text of functions, which is kept."""
     text: Made
     try:
-        text = ClosedFunctions(closed.layout, model, args, functions)
+        text = ClosedFunctions(closed.layout, closed.lowered.facts.texts, model, args, functions)
     except NotClosed as reason:
         text = reason
     key = tuple((name, _key(one)) for name, one in functions.items())
