@@ -15,9 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy import special
 
 from gendsl import bernoulli, gen, normal, poisson, sample, select, uniform
 from gendsl.compiler.front import library_exact, library_sums
+from gendsl.compiler.front.numbers import ELEMENTWISE
+from gendsl.compiler.llvm import ufunc_loops
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.llvm.recorded_values import Scalar, is_same
 from gendsl.compiler.run import recorded_functions
@@ -276,13 +279,44 @@ def test_sums_of_floats_and_integers_are_left_to_python():
 
 
 INEXACT = {
-    "np.exp": lambda t: np.exp(t["centre"]),
+    "np.log1p": lambda t: np.log1p(t["centre"]),
     "lgamma": lambda t: math.lgamma(t["centre"]),
     "matmul": lambda t: np.dot([t["centre"], 1.0], [t["centre"], 2.0]),
     "fsum": lambda t: math.fsum([t["centre"], 1.0]),
     "power": lambda t: np.floor(t["centre"]) ** 2.5,
     "several axes": lambda t: np.sum(np.array([[t["centre"], 1.0], [2.0, 3.0]])),
 }
+
+
+def test_functions_of_numpy_and_scipy_have_their_own_bits(monkeypatch):
+    record = {
+        "numpy": lambda t: (np.exp(t["centre"]), np.sin(t["centre"] * 1e3), np.log(1 + abs(t["y", 0]))),
+        "arrays": lambda t: np.tanh(np.array([t["y", i] for i in range(7)])) * np.cos(t["centre"]),
+        "two": lambda t: np.arctan2(t["centre"], t["y", 1]) + np.logaddexp(t["centre"], t["y", 1]),
+        "scipy": lambda t: special.gammaln(t["centre"]) + special.expit(t["y", 1]) + special.ndtr(t["y", 0]),
+        "sum": lambda t: np.sum(np.exp([t["centre"], 1.0, t["y", 0]])),
+    }
+    run = run_of(record)
+    assert is_by_machine_code(run)
+    assert_same_draws(run, called_in_python(monkeypatch, record))
+
+
+def test_a_loop_that_gives_other_bits_is_not_called(monkeypatch):
+    monkeypatch.setattr(ufunc_loops, "_gives_the_same", lambda cell, function: False)
+    ufunc_loops._cell.cache_clear()
+    try:
+        run = run_of({"it": lambda t: np.exp(t["centre"])})
+        assert "recorded functions are called: it: " in run.ran[0] and "np.exp" in run.ran[0]
+    finally:
+        ufunc_loops._cell.cache_clear()
+
+
+@pytest.mark.parametrize("name", [*ELEMENTWISE.values()])
+def test_loops_are_those_of_the_functions(name):
+    if ufunc_loops.has_loop(name):
+        assert [one for one, operation in ELEMENTWISE.items() if operation == name] == [
+            ufunc_loops._function(name.removeprefix("np_"))
+        ]
 
 
 @pytest.mark.parametrize("what", INEXACT)

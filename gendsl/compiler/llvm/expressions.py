@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gendsl.compiler.hir import Const, Expr, Input, Op, Var
 from gendsl.compiler.hir.machine import math_symbol
+from gendsl.compiler.llvm import ufunc_loops
 from gendsl.compiler.llvm.native_layout import FAILED
 from gendsl.compiler.llvm.text import TYPES, literal
 from gendsl.compiler.llvm.writer import Writer
@@ -155,6 +156,11 @@ class Expressions(Writer):
         self.fail_if(self.let(f"fcmp oeq double {value}, 0.0"), "a division by zero", line)
 
     def _function(self, name: str, args: list[str], line: int) -> str:
+        if self.is_exact and ufunc_loops.has_loop(name):
+            cell = f"{ufunc_loops.SYMBOL}{name.removeprefix('np_')}"
+            self.declared[cell] = len(args)
+            given = "".join(f", double {arg}" for arg in args)
+            return self.let(f"call double @gendsl_by_loop{len(args)}(ptr @{cell}{given})")
         symbol = math_symbol(name)
         assert symbol is not None, name
         self.declared[symbol] = len(args)

@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gendsl.compiler.llvm import native_cache, native_draws, native_linear
+from gendsl.compiler.llvm import native_cache, native_draws, native_linear, ufunc_loops
 from gendsl.compiler.llvm.native_linear import one_thread, pointer_in
 from gendsl.compiler.llvm.text import ENTRY
 
 _LOCK = threading.Lock()
 _LAPACK = "gendsl_lapack_"
-_OUTSIDE = re.compile(r"@(gendsl_(?:lapack|random|special)_\w+)\(")
+_OUTSIDE = re.compile(r"@(gendsl_(?:lapack|random|special|ufunc)_\w+)[(,]")
 _REVISION = 3
 """Of what is done to a text here: machine code of another revision is not used."""
 
@@ -162,6 +162,8 @@ def _make_known(name: str) -> None:
     kind, of = name.removeprefix("gendsl_").split("_", 1)
     if kind == "special":
         _symbol(of)
+    elif kind == "ufunc":
+        llvm.add_symbol(name, ufunc_loops.address(of))
     else:
         llvm.add_symbol(name, (native_draws if kind == "random" else native_linear).address(of))
 

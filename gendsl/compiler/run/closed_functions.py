@@ -30,6 +30,7 @@ from gendsl.compiler.llvm.native_functions import NativeFunctions
 from gendsl.compiler.llvm.native_layout import Layout, TemplateWords, Word
 from gendsl.compiler.llvm.print_llvm import LLVMPrinter
 from gendsl.compiler.llvm.recorded_values import kind_of
+from gendsl.compiler.llvm.ufunc_loops import has_loop
 from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.programs import replay
@@ -118,7 +119,7 @@ class ClosedFunctions:
             try:
                 self.kinds.append(kind_of(lowering.facts, every[entry].result))
                 self.functions.append(hir.copied(every[entry].main, "", read_again, made=made))
-                exact.check(self.functions[-1:])
+                exact.check(self.functions[-1:], has_loop)
             except NotClosed as reason:
                 reason.about = name
                 raise
