@@ -12,10 +12,12 @@ from gendsl import (
     dirichlet,
     gen,
     multinomial,
+    mvnormal,
     normal,
     poisson,
     read,
     sample,
+    select,
     transform,
     uniform,
     write,
@@ -28,6 +30,7 @@ from gendsl.inference.compiled import machine
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.inference.running.recording import AtAddress
+from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
 
@@ -152,6 +155,37 @@ def other_shares(trace):
     k = ~(1 + poisson(4 + trace["k"] / 2))
     weights = ~dirichlet([1.0] * k)
     order = ~multinomial(20, [1 / k] * k)
+
+
+@gen
+def topics(words, k):
+    shapes = [("phi", j) @ ~dirichlet(np.ones(3)) for j in range(k)]
+    pairs = [[("pair", i, j) @ ~mvnormal(np.zeros(2), np.eye(2)) for j in range(2)] for i in range(2)]
+    ragged = [("part", j) @ ~dirichlet(np.ones(2 + j)) for j in range(k)]
+    for i in range(len(words)):
+        ("w", i) @ ~categorical(0.5 * shapes[i % k] + 0.5 * shapes[0])
+    "y" @ ~normal(sum(pairs[i][j][0] * (i + 1) for i in range(2) for j in range(2)) + ragged[-1][0], 1)
+
+
+@pytest.mark.parametrize("way", ["native", "python"])
+def test_vectors_numbered_below_an_address(way):
+    words = [0, 1, 2, 2, 1]
+    observed = {("w", i): w for i, w in enumerate(words)} | {"y": 1.5}
+    found = {}
+    for name in ("reference", way):
+        with running_on(name):
+            trace = topics.generate((words, 2), observed, rng=1).trace
+            kernel = mh(select("phi", "pair"))
+            run = sample(kernel, trace, 40, seed=2, record=["phi", "pair"], progress=False)
+        found[name] = run.chains[0].rows
+    assert "step by step" not in run.ran[0]
+    assert {row["phi"].shape for row in found[way]} == {(2, 3)}
+    assert {row["pair"].shape for row in found[way]} == {(2, 2, 2)}
+    for mine, theirs in zip(found[way], found["reference"], strict=True):
+        for name in ("phi", "pair"):
+            np.testing.assert_allclose(mine[name], theirs[name], rtol=1e-12)
+    with running_on(way), pytest.raises(UnknownAddressError, match="must exist in every draw"):
+        sample(kernel, trace, 3, seed=2, record="part", progress=False)  # vectors of two lengths
 
 
 def test_arrays_whose_lengths_change(monkeypatch):

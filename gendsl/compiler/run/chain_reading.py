@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.hir.types import Array
 from gendsl.compiler.run.chain_state import ChainState
 from gendsl.compiler.run.choice_reader import choice_reader
 from gendsl.compiler.run.recorded_draws import numbered_below
@@ -28,12 +29,15 @@ def _array_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any]
         return None
 
     def read() -> Any:
-        indices, values = state.numbers_of(template)
+        indices, values = state.numbered(template)
         shape = tuple(int(axis.max()) + 1 for axis in indices) if len(values) else ()
         if not len(values) or math.prod(shape) != len(values):
             return None
-        made = np.empty(shape, values.dtype)
-        made[tuple(indices)] = values
+        if isinstance(template.type, Array) and len({one.shape for one in values}) > 1:
+            return None
+        every = np.array(values)
+        made = np.empty((*shape, *every.shape[1:]), every.dtype)
+        made[tuple(indices)] = every
         return made
 
     return read

@@ -173,7 +173,7 @@ class ChainState(ABC):
         """The value of a choice of the current trace; None if it has none there."""
 
     @abstractmethod
-    def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
+    def numbered(self, template: Template) -> tuple[Sequence[np.ndarray], Sequence[Any]]:
         """The indices of all choices of a template in the current trace, for each axis, and the choices."""
 
     def log_density(self) -> float:

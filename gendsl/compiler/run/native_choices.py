@@ -115,11 +115,10 @@ class NativeChoices(ABC):
             return None
         return self.values_of(template, slice(place, place + 1))[0]
 
-    def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
+    def numbered(self, template: Template) -> tuple[Sequence[np.ndarray], Sequence[Any]]:
         places, capacity = np.flatnonzero(self.current(template)), self.capacities[template.number]
-        kind = template.type.kind  # type: ignore[attr-defined]
-        values = typed(self.columns_of(template)[0][places], kind)
-        return (np.unravel_index(places, capacity) if capacity else ()), values
+        indices = np.unravel_index(places, capacity) if capacity else ()
+        return indices, self.values_of(template, places)
 
     def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         """Where a choice lies; None if there is no room for it."""

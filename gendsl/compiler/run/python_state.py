@@ -36,7 +36,6 @@ from gendsl.compiler.llvm.native_layout import (
 from gendsl.compiler.moves import LOWEST, REPEAT, RUN
 from gendsl.compiler.python.choice_values import index_of, indices_of
 from gendsl.compiler.python.numpy_loops import arrays_of
-from gendsl.compiler.python.numpy_runtime import TYPES
 from gendsl.compiler.python.print_python import input_name
 from gendsl.compiler.python.state import MoveState, Zero
 from gendsl.compiler.run.chain_state import NO_LIMIT, OTHER_THAN_OBSERVED, ChainState, followed
@@ -168,12 +167,11 @@ class PythonState(ChainState):
         column, index = self.current.columns[template.number], index_of(indices)
         return from_python(template.type, indices_of(column.values[index])) if column.has(index) else None
 
-    def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
+    def numbered(self, template: Template) -> tuple[Sequence[np.ndarray], Sequence[Any]]:
         column = self.current.columns[template.number]
         found = {index: value for index, value in column.values.items() if column.has(index)}
         every = np.array([indices_of(index) for index in found], np.int64).reshape(len(found), template.rank)
-        kind = template.type.kind  # type: ignore[attr-defined]
-        return tuple(every.T), np.array(list(found.values()), TYPES[kind])
+        return tuple(every.T), [self.value_of(template, indices) for indices in map(indices_of, found)]
 
     # --- running ----------------------------------------------------------------------------------
 

@@ -29,10 +29,10 @@ _MORE_SIZES = 1024
 
 
 def numbered_below(templates: Sequence[Template], path: tuple[Any, ...]) -> Template | None:
-    """The template of all choices that are numbered below an address, if there is one alone."""
+    """The template of all numbers or arrays that are numbered below an address, if there is one alone."""
     size = len(path)
     found = [one for one in templates if not one.is_auxiliary and one.parts[:size] == path]
-    if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, Number):
+    if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, (Array, Number)):
         return None
     (template,) = found
     others = any(part is not None for part in template.parts[size:])
@@ -50,8 +50,9 @@ def entry_at(state: NativeState, path: tuple[Any, ...]) -> tuple[Entry | None, b
         every = addresses.find_all(path)
     except NotClosed:
         numbered = numbered_below(state.templates, path)
-        can = numbered is not None and numbered.rank == 1 and not _is_in_nodes(numbered)
-        return (numbered, None) if numbered is not None and can else None, False
+        if numbered is None or numbered.rank != 1 or not isinstance(numbered.type, Number):
+            return None, False
+        return None if _is_in_nodes(numbered) else (numbered, None), False
     every = [one for one in every if not one[0].is_auxiliary]
     if len(every) != 1 or addresses.nodes or _is_in_nodes(every[0][0]):
         return None, bool(every)
