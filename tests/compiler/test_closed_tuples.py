@@ -206,3 +206,19 @@ def test_loops_over_tuples_of_numbers(n):
 def test_a_loop_over_a_tuple_of_numbers_is_written_once():
     sizes = [len(ClosedDensity(pairs_of_times, numbers(n)).text.splitlines()) for n in (6, 12)]
     assert sizes[1] < 1.4 * sizes[0]  # but for what takes the items of the tuple one by one
+
+
+@gen
+def chosen_by_a_key(players, n):
+    skill = {}
+    for player in players:
+        skill[player] = ("skill", player) @ ~normal(0, 1)
+    best = max(("ann", "bob", "cat"), key=lambda player: skill[player])
+    worst = min(players, key=lambda player: skill[player], default="nobody")
+    y = ~normal(skill[best] - 2 * skill[worst] + max((1, 2.5, n), key=lambda v: -v), 1)
+
+
+def test_the_least_and_the_greatest_of_a_tuple_by_a_key():
+    for seed in range(3):
+        assert outcome(chosen_by_a_key, (("ann", "bob", "cat"), 3), rng=seed) == "equal"
+        assert outcome(chosen_by_a_key, (["cat", "bob", "ann"], 0), rng=seed) == "equal"

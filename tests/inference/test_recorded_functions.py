@@ -281,6 +281,7 @@ def test_sums_of_floats_and_integers_are_left_to_python():
 INEXACT = {
     "np.log1p": lambda t: np.log1p(t["centre"]),
     "lgamma": lambda t: math.lgamma(t["centre"]),
+    "cholesky": lambda t: np.linalg.cholesky(np.array([[3.0, t["centre"]], [t["centre"], 90.0]]))[1, 1],
     "matmul": lambda t: np.dot([t["centre"], 1.0], [t["centre"], 2.0]),
     "fsum": lambda t: math.fsum([t["centre"], 1.0]),
     "power": lambda t: np.floor(t["centre"]) ** 2.5,
@@ -323,6 +324,8 @@ def test_loops_are_those_of_the_functions(name):
 def test_what_may_have_other_bits_is_left_to_python(what):
     run = run_of({"it": INEXACT[what]})
     assert "recorded functions are called: it: " in run.ran[0] and what in run.ran[0]
+    if what != "fsum":  # the line is the user's, also where the compiler's own texts compute it
+        assert f"it: line {INEXACT[what].__code__.co_firstlineno}: " in run.ran[0]
 
 
 def test_numbers_of_a_type_that_is_not_known_are_left_to_python():

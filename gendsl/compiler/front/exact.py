@@ -104,10 +104,18 @@ def check(mains: Iterable[hir.Function], has_loop: Callable[[str], bool]) -> Non
     Raises:
         NotClosed: they do.
     """
-    for function in {id(one): one for main in mains for one in hir.functions(main)}.values():
-        line = 0
+    every = {id(one): one for main in mains for one in hir.functions(main)}.values()
+    lines: dict[int, int] = {}
+    for function in reversed(every):  # those that call come before those that they call
+        line = own = lines.get(id(function), 0)
         for statement in hir.walk(function.body):
-            line = statement.line or line
+            line = own or statement.line or line
+            if isinstance(statement, hir.Call) and (own or statement.function.origin in _origins()):
+                lines.setdefault(id(statement.function), line)
+    for function in every:
+        line = own = lines.get(id(function), 0)
+        for statement in hir.walk(function.body):
+            line = own or statement.line or line
             if isinstance(statement, hir.Primitive) and statement.name.startswith(_NOTED):
                 raise _of_bits(statement.name.removeprefix(_NOTED), line)
             if not isinstance(statement, _STATEMENTS):
@@ -131,6 +139,17 @@ def shown(operation: str) -> str:
 
 def _of_bits(what: str, line: int) -> NotClosed:
     return NotClosed(f"the last bits of {what} may be others in machine code", line)
+
+
+@cache
+def _origins() -> frozenset[str]:
+    """The origins of the functions of the libraries, whose lines are none of the user's."""
+    return frozenset(
+        origin_of(one)
+        for module in _LIBRARIES
+        for one in vars(module).values()
+        if isinstance(one, FunctionType) and one.__module__ == module.__name__
+    )
 
 
 @cache

@@ -62,9 +62,10 @@ def _extreme(name: str) -> Handler:
                 frame.fail(f"{name} of nothing")
                 return NOTHING
             return operators.extreme(frame, name, values)
-        found = sequence(frame, args[0] if values is None else make_tuple(values))
+        every = args[0] if values is None else make_tuple(values)
+        found = sequence(frame, every)
         if found.fixed:
-            raise frame.not_closed(f"{name} of a tuple with a key")
+            found = sequence(frame, made_list(frame, [every], {}))
         count = frame.atom(Const(found.count, "i") if isinstance(found.count, int) else found.count, "n")
         empty = Op("eq", (count, Const(0, "i")), "b")
 

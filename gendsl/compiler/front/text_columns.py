@@ -179,7 +179,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
         if found is not None:
             return found
     if unknown:
-        raise frame.not_closed(f"the method {name} of a string that is not a constant")
+        raise frame.not_closed(f"the method {name} of a string, which makes one of values")
     result = getattr(object_of(value), name)(*map(object_of, args))
     if isinstance(result, (str, int, bool, tuple)):
         return known(result)
