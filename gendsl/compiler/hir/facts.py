@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
@@ -87,6 +88,9 @@ def _either_text(a: Type, b: Type) -> Text:
 def _is_of_site(place: Hashable) -> bool:
     """Whether a place, or a flag, is what a site has."""
     return isinstance(place, tuple) and bool(place) and isinstance(place[0], int)
+
+
+_NUMBERED = threading.Lock()
 
 
 class TextColumn:
@@ -360,7 +364,11 @@ class Facts:
 
     def text_number(self, text: str) -> int:
         """The number of a string in the table of strings."""
-        return self.texts.setdefault(text, len(self.texts))
+        number = self.texts.get(text)
+        if number is None:
+            with _NUMBERED:  # as chains in threads may share a table
+                number = self.texts.setdefault(text, len(self.texts))
+        return number
 
     def column(self, key: Hashable, function: Callable[[list[str]], list[Any]]) -> TextColumn:
         """The column of the table of strings that a function makes of these."""
