@@ -9,7 +9,7 @@ import pytest
 from gendsl import bernoulli, factor, gen, normal
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Append, Call, Const, Fail, Function, If, Load, New, Op, Return, Var
-from gendsl.compiler.hir.text_effects import TextEffects
+from gendsl.compiler.hir.text_effects import ANY, NONE, TextEffects
 from gendsl.compiler.passes.needed import keep_needed
 from gendsl.compiler.python.print_python import name_apart, print_python
 from gendsl.inference import gibbs, sample
@@ -64,6 +64,24 @@ def test_a_test_stays_where_what_it_tests_is_needed():
     assert function.body == [tests[0], body[2], body[4]]
 
 
+def recursive(change):
+    """A function that calls itself, and may change the list that it is given."""
+    function = Function("again", [XS, AT], [])
+    body = [Append(XS, ("f",), (Const(1.0, "f"),))] if change else []
+    deeper = [Call([], function, [XS, Op("sub", (AT, Const(1, "i")), "i")])]
+    function.body = [*body, If(Op("gt", (AT, ZERO), "b"), deeper, []), Return([])]
+    return function
+
+
+def test_what_a_function_that_calls_itself_does():
+    assert TextEffects().of(recursive(change=False)).changes == NONE
+    assert TextEffects().of(recursive(change=True)).changes == frozenset([("f",)])
+    first, second = recursive(change=False), recursive(change=True)
+    second.body = [Append(XS, ("f",), (Const(1.0, "f"),)), Call([], first, [XS, AT]), Return([])]
+    first.body = [If(Op("gt", (AT, ZERO), "b"), [Call([], second, [XS, AT])], []), Return([])]
+    assert TextEffects().of(first).changes >= ANY  # each calls itself by way of the other
+
+
 def test_a_list_that_has_another_name_is_kept():
     again = Function("again", [XS], ["r"], [Return([XS])])
     made, same = Var("made", "r"), Var("same", "r")
@@ -100,7 +118,7 @@ def at_an_index(values):
     levels = np.zeros(len(values))
     for i in range(len(values)):
         levels[i] = math.lgamma(values[i] + 2.0) * centre
-    y = ~normal(levels[0] + levels[-1], 1.0)
+    y = ~normal(np.sum(levels), 20.0)
     return centre
 
 

@@ -7,7 +7,7 @@ a change of a list counts as one of all such lists, unless it is made by the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from gendsl.compiler import hir
@@ -88,6 +88,19 @@ class Effects:
 
 
 UNKNOWN = Effects(False, True, ANY, ANY, LOOP)
+_OF_A_CALL = Effects(True, True, NONE, NONE, LOOP)
+"""What a call of a function by itself does besides all else that is in it: it may not end."""
+
+
+def _calls(function: Function, other: Function) -> bool:
+    return any(isinstance(one, Call) and one.function is other for one in hir.walk(function.body))
+
+
+def _calls_itself_alone(function: Function) -> bool:
+    """Whether a function calls itself, and none that it calls does."""
+    if not _calls(function, function):
+        return False
+    return not any(one is not function and _calls(one, function) for one in hir.functions(function))
 
 
 def _size(expr: Expr) -> int:
@@ -315,8 +328,13 @@ class TextEffects:
         """What a function does."""
         if id(function) not in self.effects:
             self.functions.append(function)  # whose id is in use as long as this is
-            self.effects[id(function)] = UNKNOWN  # where it calls itself
+            self.effects[id(function)] = UNKNOWN  # where it calls itself by way of another
             made = made_by(hir.walk(function.body)) - set(function.parameters)
+            found = _OF_A_CALL if _calls_itself_alone(function) else None
+            while found is not None:  # until it does what it was taken for
+                self.effects[id(function)] = found
+                more = replace(self.all_of(function.body, made), cost=LOOP)
+                found = more if more != found else None
             self.effects[id(function)] = self.all_of(function.body, made)
         return self.effects[id(function)]
 

@@ -24,7 +24,7 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.hir.rewriting import variables_of
-from gendsl.compiler.hir.text_effects import NONE, TextEffects
+from gendsl.compiler.hir.text_effects import NONE, TextEffects, made_by
 
 _ONLY_COMPUTE = (
     hir.New, hir.Fill, hir.Length, hir.Load, hir.Present, hir.Count, hir.Given, hir.Extent,
@@ -33,24 +33,15 @@ _ONLY_COMPUTE = (
 
 
 def keep_needed(function: Function, effects: TextEffects) -> None:
-    """Leave out what neither the results of a function nor its effects need."""
-    found = _Needed(effects, _made(function))
+    """Leave out what neither the results of a function nor its effects need.
+
+    A list that it makes itself may have other names. Where it is needed under one of these, so is the
+    statement that gave it this name, and with that the list.
+    """
+    found = _Needed(effects, made_by(hir.walk(function.body)) - set(function.parameters))
     while found.more(function.body):
         pass
     function.body = found.kept(function.body)
-
-
-def _made(function: Function) -> set[Var]:
-    """The variables that only ever are lists which a function makes itself.
-
-    Where such a list is needed under another name, so is the statement that gave it this name, and with that
-    the variable.
-    """
-    made: set[Var] = set()
-    others = set(function.parameters)
-    for one in hir.walk(function.body):
-        (made if isinstance(one, (hir.New, hir.Fill)) else others).update(hir.targets(one))
-    return made - others
 
 
 class _Needed:
