@@ -70,6 +70,21 @@ def changed(names):
 
 
 @gen
+def taken_apart(lines):
+    for i, line in enumerate(lines):
+        fields = line.split(",")
+        fields.append("7")
+        name, *numbers = fields
+        ("x", i) @ ~normal(sum(int(one) for one in numbers) + len(name) + (name == "a"), 1)
+        ("words", i) @ ~normal(len(line.split()) + len(line.rsplit(",", 1)), 1)
+
+
+@gen
+def without_a_separator(line):
+    x = ~normal(len(line.split("")), 1)
+
+
+@gen
 def past_the_end(row, at):
     x = ~normal(1.0 if row[at] == "A" else 2.0, 1)
 
@@ -106,6 +121,7 @@ def reads(given):
         (of_constants, (3,)),
         (read_as_numbers, (["113", "7", "-0"[1:]],)),
         (changed, ([" Ab", "b", "ab ", "abba"],)),
+        (taken_apart, (["a,1,2", "bcd", "a, 3,40"],)),
         (past_the_end, ("CCA", -1)),
         (reads, ([Read("AC-G", [0.5, 1.0, 2.0, 3.0]), Read("N", [1.0])],)),
     ],
@@ -121,6 +137,8 @@ def test_characters_mean_what_python_means(program, args):
         (past_the_end, ("CCA", -4), {("x",): 0.0}),
         (past_the_end, ("", 0), {("x",): 0.0}),
         (read_as_numbers, (["11x"],), {("sum", 0): 0.0}),
+        (taken_apart, (["a,x"],), {("x", 0): 0.0, ("words", 0): 0.0}),
+        (without_a_separator, ("a b",), {("x",): 0.0}),
         (changed, (["aa"],), {("x", 0): 0.0, ("rest", 0): 0.0}),
         (alignment, (["ACG", "AC"],), {("rate",): 0.0}),
     ],

@@ -13,7 +13,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.lists import list_of
+from gendsl.compiler.front.lists import extend, list_of
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.facts import MOST_OPTIONS
 from gendsl.compiler.hir.types import TEXT, List, Number, Text
@@ -56,17 +56,22 @@ def length(frame: Frame, value: Value) -> Expr:
 
 def characters(frame: Frame, value: Value) -> Value:
     """The characters of a string, as a list that nobody may change."""
+    return _parts(frame, value, ("characters",), list)
+
+
+def _parts(frame: Frame, value: Value, key: Any, function: Callable[[str], list[str]]) -> Value:
+    """The list of strings that a string has in a column of the table of strings, which nobody may change."""
     facts = frame.program.facts
     number_of = facts.text_number
 
     def rows(every: list[str]) -> list[list[int]]:
-        return [[number_of(one) for one in text] for text in every]
+        return [[number_of(one) for one in function(text)] for text in every]
 
-    site = facts.site(("characters",))
+    site = facts.site(("parts", *key))
     facts.grow_item(site, TEXT)
     row = List(facts.find(site), True)
-    column = frame.program.text_column(("characters",), rows, row)
-    found = frame.fresh("characters", "r")
+    column = frame.program.text_column(("parts", *key), rows, row)
+    found = frame.fresh(key[0], "r")
     frame.emit(hir.Load([found], column.leaf, ("r",), _number_of(value, frame)))
     return Value(row, (found,))
 
@@ -134,7 +139,8 @@ _TESTS = frozenset([
     "isspace", "__contains__",
 ])  # fmt: skip
 _STRINGS = frozenset(["upper", "lower", "strip", "lstrip", "rstrip", "casefold"])
-"""Methods that give strings; applied over and over they give no more than some others."""
+_LISTS = frozenset(["split", "rsplit", "splitlines"])
+"""Methods that give strings, or lists of them; applied over and over they give no more than some others."""
 
 
 def told(frame: Frame, name: str, values: Sequence[Value]) -> Value | None:
@@ -142,7 +148,7 @@ def told(frame: Frame, name: str, values: Sequence[Value]) -> Value | None:
     that no column is made for.
     """
     (place,) = (i for i, one in enumerate(values) if not is_known(one))
-    if name not in _INTEGERS | _OR_ERRORS | _TESTS and not (name in _STRINGS and place == 0):
+    if name not in _INTEGERS | _OR_ERRORS | _TESTS and not (name in _STRINGS | _LISTS and place == 0):
         return None
     before, after = (tuple(map(object_of, part)) for part in (values[:place], values[place + 1 :]))
     method: Callable[..., Any] = getattr(str, name)
@@ -152,18 +158,21 @@ def told(frame: Frame, name: str, values: Sequence[Value]) -> Value | None:
 
     try:
         called("")
-    except TypeError as error:
-        frame.fail(str(error))
-        return NOTHING
-    except ValueError:  # as most have it: "" has nothing in it
-        pass
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TypeError) or name not in _OR_ERRORS:  # these raise as "" has nothing in it
+            frame.fail(str(error))
+            return NOTHING
     key = (name, before, after)
     if name in _OR_ERRORS:
         return _or_failure(frame, values[place], key, called)
     if name in _STRINGS:
         number_of = frame.program.facts.text_number
-        made = _found(frame, values[place], key, lambda every: [number_of(called(one)) for one in every])
-        return Value(TEXT, (made,))
+        text = _found(frame, values[place], key, lambda every: [number_of(called(one)) for one in every])
+        return Value(TEXT, (text,))
+    if name in _LISTS:
+        made = list_of(frame, frame.here, [], name)
+        extend(frame, frame.here, made, _parts(frame, values[place], key, called))
+        return made
     leaf = _found(frame, values[place], key, lambda every: [int(called(one)) for one in every])
     return number(leaf if name in _INTEGERS else Op("ne", (leaf, Const(0, "i")), "b"))
 
