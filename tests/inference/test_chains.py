@@ -178,8 +178,9 @@ def test_a_namespace_of_numbered_choices_is_an_array(runtime):
 
 @pytest.mark.parametrize("address", ["named", "gap", "mixed"])
 def test_a_namespace_that_is_no_array_is_refused(address):
-    with pytest.raises(UnknownAddressError, match="this address is a namespace, not a choice"):
+    with pytest.raises(UnknownAddressError, match="this address is a namespace, not a choice") as error:
         sample(KERNEL, numbered.simulate((4,), rng=1), 10, record=[address], seed=1)
+    assert f"lambda trace: trace.choices['{address}']" in str(error.value)
 
 
 def test_a_namespace_that_grows_and_shrinks_is_a_list_of_arrays():

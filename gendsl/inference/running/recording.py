@@ -37,8 +37,13 @@ class AtAddress:
             if array is not None:
                 return array
             error.problem = f"a recorded address must exist in every draw: {error.problem}"
-            if not trace.choices.submap(self.address):
-                name = format_address(self.address)
+            name = format_address(self.address)
+            if trace.choices.submap(self.address):
+                error.fix = (
+                    "the choices below it are no array, as they are not numbered without gaps or differ in "
+                    f"shape; record a function: lambda trace: trace.choices[{name}] keeps all of them"
+                )
+            else:
                 error.fix = (
                     f"{error.fix}; for a choice that comes and goes record a function: "
                     f"lambda trace: trace[{name}] if {name} in trace else float('nan')"
