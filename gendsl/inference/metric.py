@@ -77,8 +77,9 @@ class Metric:
         return whitened
 
     def energy(self, momentum: Vector) -> float:
-        """p' M^-1 p / 2, less the constant that doesn't depend on p."""
-        return 0.5 * float(momentum.dot(self.velocity(momentum)))
+        """p' M^-1 p / 2, less the constant that doesn't depend on p; infinite where a trajectory diverged."""
+        with np.errstate(over="ignore"):
+            return 0.5 * float(momentum.dot(self.velocity(momentum)))
 
 
 class DenseMetric(Metric):

@@ -24,7 +24,7 @@ from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProb
 from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
 from gendsl.inference.coordinates import OutsideError
 from gendsl.inference.kernel import is_reversible
-from gendsl.inference.metric import DenseMetric, check_mass, metric_at
+from gendsl.inference.metric import DenseMetric, Metric, check_mass, metric_at
 from gendsl.inference.trajectory import State, leapfrog
 
 
@@ -82,6 +82,12 @@ def test_leapfrog_runs_backwards_and_keeps_the_energy():
         assert state.point.position == pytest.approx(start.point.position, abs=1e-12)
         assert state.momentum == pytest.approx(start.momentum, abs=1e-12)
     assert errors[0] < 0.02 and errors[1] < 0.35 * errors[0]  # of second order
+
+
+@pytest.mark.parametrize("metric", [Metric(np.array([1.0, 4.0])), DenseMetric(np.eye(2))])
+def test_the_energy_of_a_diverged_trajectory_is_infinite(metric):
+    """Without a warning: the divergence is counted."""
+    assert metric.energy(np.array([1e200, 1e200])) == math.inf
 
 
 def test_moving_by_the_momentum_is_seen(monkeypatch):
