@@ -314,7 +314,7 @@ def step_of_a(trace):
 @needs_llvm
 def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
     monkeypatch.setattr(policy, "wanted", lambda: "")  # whatever runs the other tests
-    trace = many.simulate((1500,), rng=1)
+    trace = many.simulate((2500,), rng=1)
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
     assert not stays or "few choices depend" in decided.reason

@@ -209,7 +209,8 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 visits = often * (len(selected) if in_turn else 1)
                 native += visits * choices
                 dependents = thresholds.A_DEPENDENT * choices / len(selected)
-                today += visits * (thresholds.ANOTHER_VALUE + dependents)
+                own = thresholds.AN_UPDATE if isinstance(move, Updating) else thresholds.ANOTHER_VALUE
+                today += visits * (own + dependents)
                 visited.append((visits, selected))
     if native <= today:
         return False

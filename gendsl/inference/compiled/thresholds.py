@@ -34,9 +34,10 @@ MOST_ROWS = 64
 """How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
 """
-ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 3_000, 100, 10_000
-"""What another value of one choice costs today's runtime, what each choice that depends on it, and at least
-what any other move, if each of all choices costs machine code one."""
+ANOTHER_VALUE, AN_UPDATE, A_DEPENDENT, A_MOVE = 1_500, 3_000, 100, 10_000
+"""What another value of one choice costs today's runtime, what an update of one by all its values or along a
+line, what each choice that depends on it, and at least what any other move, if each of all choices costs
+machine code one."""
 MOST_SINGLY, ONE_BY_ONE = 64, 8
 """How many choices Python text looks at one by one in the time that today's runtime takes for a step, and for
 each choice that depends on what a step changes.
