@@ -31,7 +31,7 @@ def program(seed):
 
 def test_random_functions_that_do_not_fail_mean_the_same():
     shorter = compared = 0
-    for seed in range(600):
+    for seed in range(250):
         before, after = program(seed), program(seed)
         keep_needed(after, TextEffects())
         sizes = [sum(1 for _ in hir.walk(one.body)) for one in (before, after)]
@@ -48,7 +48,7 @@ def test_random_functions_that_do_not_fail_mean_the_same():
                 continue
             compared += 1
             assert result_of(text, given) == expected, f"{seed}: {given}\n{plain}\n{text}"
-    assert shorter > 300 and compared > 300
+    assert shorter > 120 and compared > 120
 
 
 XS, AT, NEEDED, OTHER = Var("xs", "r"), Var("at", "i"), Var("needed", "f"), Var("other", "f")
