@@ -171,10 +171,8 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     if isinstance(found, type):
         return construct(frame, found, args, named)
     if isinstance(found, FunctionType):
-        if found.__code__.co_flags & (
-            inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-        ):
-            raise frame.not_closed(f"{found.__name__} is a generator function")
+        if found.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise frame.not_closed(f"{found.__name__} is asynchronous")
         return call_function(frame, found, args, named)
     if isinstance(found, MethodType):
         owner = outside.constant(frame, found.__self__)

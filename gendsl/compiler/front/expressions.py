@@ -14,6 +14,7 @@ from gendsl.compiler.front import (
     choices,
     comprehensions,
     function_calls,
+    generator_functions,
     lists,
     objects,
     outside,
@@ -380,4 +381,6 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
     ast.DictComp: comprehensions.dict_comprehension,
     ast.SetComp: comprehensions.set_comprehension,
     ast.GeneratorExp: comprehensions.generator,
+    ast.Yield: generator_functions.yielded,
+    ast.YieldFrom: generator_functions.yielded_from,
 }

@@ -117,6 +117,7 @@ class Frame(Emitter):
         comprehended: the variables of the comprehensions around it.
         outer: the activation that a nested function was defined in.
         again: whether a loop around its call may come to it again.
+        yielded: the list of what it has yielded, if it is a generator function.
         prefix: the address prefix of its choices; None where it may make none.
     """
 
@@ -145,6 +146,7 @@ class Frame(Emitter):
         self.again = False
         self.unrolled: tuple[Hashable, ...] = ()
         self.returned: Callable[[Value], None] | None = None
+        self.yielded: Value | None = None
         self.prefix: tuple[Any, ...] | None = None
         self.prefix_indices: tuple[Expr, ...] = ()
         own, outside = scope_of(node)

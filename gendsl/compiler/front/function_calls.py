@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import cells, functions, library_deque, outside
+from gendsl.compiler.front import cells, functions, generator_functions, library_deque, outside
 from gendsl.compiler.front.binding import bound
 from gendsl.compiler.front.captures import activation_of, captured
 from gendsl.compiler.front.frame import Frame, Join
@@ -40,7 +40,10 @@ def call_function(frame: Frame, function: FunctionType, args: list[Value], named
     inline = any(isinstance(v.type, Building) or holds_closure(v.type) for v in given.values())
     if inline or program.returns_closure(function):
         return inlined(frame, source.node, function, given, source.filename, None)
-    return instance_call(frame, function, source, given)
+    made = instance_call(frame, function, source, given)
+    if generator_functions.is_generator(source.node):
+        return generator_functions.iterator(frame, function, given.values(), made)
+    return made
 
 
 def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> Value:

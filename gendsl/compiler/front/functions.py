@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import cells
+from gendsl.compiler.front import cells, generator_functions
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.names import Text
@@ -24,6 +24,10 @@ def body(frame: Frame, node: Any, place: Hashable) -> Type:
     facts = frame.program.facts
 
     def returned(value: Value) -> None:
+        if frame.yielded is not None:
+            if value.type != NONE.type:
+                raise frame.not_closed("a generator function that returns a value")
+            value = frame.yielded
         if ("boxes", node) in facts.flags:
             value = frame.boxed(value, facts.site(("box", node)))
         kind = facts.grow((place, ("boxes", node) in facts.flags), value.type)
@@ -37,6 +41,7 @@ def body(frame: Frame, node: Any, place: Hashable) -> Type:
         returned(frame.language.expression(frame, node.body))
     else:
         cells.start(frame)
+        generator_functions.start(frame, node)
         frame.language.block(frame, node.body)
         if frame.live:
             returned(NONE)

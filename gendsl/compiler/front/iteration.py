@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import EnumType
+from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
@@ -36,6 +37,7 @@ from gendsl.compiler.hir.types import (
     Type,
     Union,
     describe,
+    goes_once,
     leaves,
 )
 from gendsl.compiler.hir.values import (
@@ -132,6 +134,12 @@ def sequence(frame: Frame, value: Value) -> Sequence:
         frame.fail(f"a loop over {describe(value.type)}")
     if is_never(value) or not frame.live:
         return Sequence(0, lambda i: value)
+    cls = type(object_of(value)) if is_known(value) else getattr(value.type, "cls", None)
+    if isinstance(getattr(cls, "__iter__", None), FunctionType):
+        own = frame.language.call_method(frame, value, "__iter__", [])
+        if goes_once(own.type):
+            return sequence(frame, own)
+        raise frame.not_closed(f"a loop over {describe(value.type)}, which is its own iterator")
     narrower = frame.without(value, _has_no_items)
     if narrower is not value:
         return sequence(frame, narrower)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library_deque, tables
+from gendsl.compiler.front import generator_functions, library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
 from gendsl.compiler.front.names import Name
@@ -53,42 +53,68 @@ def loop_over(
     if isinstance(value.type, Union):
         _over_union(frame, node, value, names, lower, forgotten, target, fixed)
         return
-    found = sequence(frame, value)
-    visit = found.visit or (lambda i, one: one(found.at(i)))
+    found, start = sequence(frame, value), len(frame.out)
     if found.fixed or (isinstance(found.count, int) and found.count == 0):
         assert isinstance(found.count, int)
         if found.count > LONGEST_UNROLLED:
             raise frame.not_closed(f"a loop over a tuple of {found.count} items", node)
         _unrolled(frame, node, found, lower)
-        return
+    elif ("grows", frame.place(node)) in frame.program.facts.flags:
+        _growing(frame, node, value, names, lower, forgotten)
+    else:
+        _counting(frame, node, value, found, names, lower, forgotten, target, fixed)
+    generator_functions.check(frame, node, value.type, frame.out[start:])
+
+
+def _counting(
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    found: Sequence,
+    names: Iterable[Name],
+    lower: Callable[[Value], None],
+    forgotten: Iterable[Name],
+    target: str,
+    fixed: bool,
+) -> None:
+    """A loop whose number of iterations is known before them."""
+    visit = found.visit or (lambda i, one: one(found.at(i)))
     stop = Const(found.count, "i") if isinstance(found.count, int) else found.count
     var = frame.fresh(target, "i")
-    flag = ("grows", frame.place(node))
 
     def make(body: hir.Body, label: int) -> hir.Statement:
         return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
 
-    if flag not in frame.program.facts.flags:
-        resized = ("resized", frame.place(node))
-        watched = _watched(frame, value)
-        sizes = [_size(frame, one) for one in watched] if resized in frame.program.facts.flags else []
+    resized = ("resized", frame.place(node))
+    watched = _watched(frame, value)
+    sizes = [_size(frame, one) for one in watched] if resized in frame.program.facts.flags else []
 
-        def check() -> None:
-            for one, size in zip(watched, sizes, strict=False):
-                changed = Op("ne", (_size(frame, one), size), "b")
-                frame.fail_if(changed, "a dict or a deque that changes its size in a loop over it")
+    def check() -> None:
+        for one, size in zip(watched, sizes, strict=False):
+            changed = Op("ne", (_size(frame, one), size), "b")
+            frame.fail_if(changed, "a dict or a deque that changes its size in a loop over it")
 
-        def once() -> None:
-            check()
-            visit(var, lower)
-
-        loop = frame.loop(node, make, names, once, forgotten=forgotten)
+    def once() -> None:
         check()
-        if found.grows and not fixed and _changes_length(frame, loop, found.grows):
-            frame.program.facts.flag(flag)
-        if any(_may_resize(frame, loop, one) for one in watched):
-            frame.program.facts.flag(resized)
-        return
+        visit(var, lower)
+
+    loop = frame.loop(node, make, names, once, forgotten=forgotten)
+    check()
+    if found.grows and not fixed and _changes_length(frame, loop, found.grows):
+        frame.program.facts.flag(("grows", frame.place(node)))
+    if any(_may_resize(frame, loop, one) for one in watched):
+        frame.program.facts.flag(resized)
+
+
+def _growing(
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    names: Iterable[Name],
+    lower: Callable[[Value], None],
+    forgotten: Iterable[Name],
+) -> None:
+    """A loop over a list that grows meanwhile."""
     counter = ("position in", id(node), frame.unrolled)
     frame.env[counter] = number(Const(0, "i"))
     facts_place = (frame.place(node, "loop"), counter)

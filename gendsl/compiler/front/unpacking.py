@@ -5,11 +5,11 @@ from __future__ import annotations
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.iteration import Sequence, sequence
-from gendsl.compiler.front.lists import append, list_of
+from gendsl.compiler.front.lists import append, extend, list_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Iterator, Known, List, Union, describe
+from gendsl.compiler.hir.types import Array, Iterator, Known, List, Union, describe, goes_once
 from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
@@ -72,6 +72,14 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
             wrong = Op("ne", (given.limit, Const(count, "i")), "b")
             frame.fail_if(wrong, "a wrong number of values to unpack")
             return [given.at(i) for i in range(min(count, given.count))] + [NOTHING] * (count - given.count)
+    if goes_once(value.type):
+        given = sequence(frame, value)
+        if given.fixed and given.limit is None and given.visit is None:
+            assert isinstance(given.count, int)
+            return unpacked(frame, make_tuple([given.at(i) for i in range(given.count)]), count, starred)
+        made = list_of(frame, frame.here, [], "unpacked")
+        extend(frame, frame.here, made, value)
+        value = made
     if not isinstance(value.type, (List, Array)):
         raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
     given = sequence(frame, value)

@@ -48,6 +48,7 @@ MOST_OPTIONS = 16
 """Of how many constants it is known that a string is one."""
 _TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
 _MADE = "is of what is made by the program"
+_EITHER = "containers that are given meet others that are made"
 _UNDER, _OTHER_KEYS = "what lies under the key", "has keys that are no strings of the program"
 
 
@@ -197,6 +198,11 @@ class Facts:
 
     # --- types ------------------------------------------------------------------------------------
 
+    @property
+    def may_be_made(self) -> bool:
+        """Whether some container may be one that the program was given, or one that it makes and changes."""
+        return _EITHER in self.flags
+
     def grow(self, place: Hashable, type: Type) -> Type:
         """What is known of a place, after it met a type."""
         before = self.types.get(place, NEVER)
@@ -318,6 +324,8 @@ class Facts:
 
     def _merge(self, a: Type, b: Type) -> Type | None:
         """The one type, not a union, that holds the values of both; None where there is none."""
+        if type(a) is type(b) and getattr(a, "frozen", False) != getattr(b, "frozen", False):
+            self.flag(_EITHER)
         x, y = _number_type(a), _number_type(b)
         if x is not None and y is not None:
             kind = max(x.kind, y.kind, key="bif".index)
