@@ -1,6 +1,7 @@
 """Closed programs as text: sets, keys of several types, addresses with tuples, arguments that are changed."""
 
 import bisect
+import copy
 import itertools
 import math
 import operator
@@ -621,3 +622,29 @@ def of_two_kinds(labels):
 
 def test_containers_of_two_kinds_are_not_equal():
     assert outcome(of_two_kinds, ([1, 2, 1],)) == "equal"
+
+
+@gen
+def parts_of_sets(given):
+    z = ~uniform_discrete(0, 3)
+    few, many = {1, z}, {0, 1, 2}
+    places = [few <= many, few < many, many > few, many >= few, few <= few, few < few, given > {1}]
+    ("order",) @ ~normal(sum(2**i * place for i, place in enumerate(places)), 1)
+
+
+@gen
+def copies():
+    x = ~normal(0, 1)
+    rows, table, array = [x, 1.0], {1: x}, np.array([x, 2.0])
+    more, others, entries, point = (copy.copy(one) for one in (rows, table, array, (x, 3.0)))
+    rows.append(5.0)
+    table[2] = 7.0
+    array[0] = 9.0
+    ("lengths",) @ ~normal(len(more) + 2 * len(others) + 4 * len(copy.copy(rows)), 1)
+    ("values",) @ ~normal(entries[0] + point[0] + copy.copy(x), 1)
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_the_order_of_sets_and_copies(rng):
+    assert outcome(parts_of_sets, (frozenset({1, 2}),), rng=rng) == "equal"
+    assert outcome(copies, (), rng=rng) == "equal"

@@ -6,7 +6,7 @@ from enum import Enum, IntEnum, StrEnum
 import pytest
 
 from gendsl import categorical, gen, normal
-from tests.compiler.closed_outcomes import outcome
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 
 class Grade(IntEnum):
@@ -131,3 +131,29 @@ def test_many_members_and_instances_with_some():
 def test_whether_an_instance_that_is_given_is_one_that_was_there_is_not_guessed(args):
     assert "`is` of Site and the constant" in outcome(other_instances, args)
     assert "== of Plain" in outcome(equal_instances, args[1:])
+
+
+@gen
+def called(code, word):
+    z = ~categorical([0.3, 0.4, 0.3])
+    grade = Grade(z)
+    kind = Kind(word)
+    other = Kind("elm" if z == 2 else "oak")
+    table = {Kind.OAK: 1.0, Kind.ELM: -1.0}
+    ("y", other.value) @ ~normal(table[kind] + 2 * (kind is other) + grade * 0.5 + (grade == Grade.MID), 1)
+    ("given",) @ ~normal(len(Kind(word).name) + Grade(code), 1)
+
+
+@gen
+def without_a_member(code):
+    x = ~normal(0, 1)
+    ("y",) @ ~normal(x if Grade(code) == 1 else 0.0, 1)
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_members_by_their_values(rng):
+    assert outcome(called, (2, "elm"), rng=rng) == "equal"
+
+
+def test_a_value_without_a_member_is_an_error():
+    raises_everywhere(without_a_member, (3,), {"x": 0.1, ("y",): 0.2})

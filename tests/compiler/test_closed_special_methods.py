@@ -2,7 +2,7 @@
 
 # ruff: noqa: E711, SIM300 (in the ways of users)
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -514,3 +514,38 @@ def process(t):
 @pytest.mark.parametrize("seed", range(8))
 def test_sums_and_products_that_methods_make_of_what_holds_such(seed):
     assert outcome(process, (np.linspace(0, 1, 4),), rng=seed) == "equal"
+
+
+@dataclass(order=True)
+class Place:
+    at: float
+    rank: int
+    name: str = field(default="", compare=False)
+
+
+@dataclass
+class Named(Place):
+    note: int = 0
+
+
+@gen
+def in_order(places):
+    x = ~normal(0, 1)
+    z = ~uniform_discrete(0, 2)
+    here, there = Place(x, z, "b"), Place(x, 1, "a")
+    found = [here < there, here <= there, here > there, here >= there]
+    ("order",) @ ~normal(sum(2**i * one for i, one in enumerate(found)), 1)
+    first = min([*places, here])
+    ("first",) @ ~normal(first.at + sorted([there, here, Place(0.0, z)])[-1].rank, 1)
+
+
+@gen
+def of_other_fields():
+    x = ~normal(0, 1)
+    ("y",) @ ~normal(1.0 if Named(x, 1, note=2) < Named(0.5, 1, note=1) else 2.0, 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dataclasses_in_order(seed):
+    assert outcome(in_order, ([Place(0.2, 1), Place(-0.4, 2)],), rng=seed) == "equal"
+    assert "the order of Named and Named" in outcome(of_other_fields, (), rng=seed)

@@ -6,6 +6,7 @@ import ast
 import collections
 import dataclasses
 import math
+from enum import Enum, EnumType, Flag
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +18,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.function_calls import call_function, run_inline
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.objects import Building, Token, object_layout
-from gendsl.compiler.front.operators import compared
+from gendsl.compiler.front.operators import compared, equal
 from gendsl.compiler.hir.types import Known, Object, Tuple, Type, Union, goes_once
 from gendsl.compiler.hir.values import NONE, NOTHING, UNSET, Value, known, make_tuple
 from gendsl.distributions.base import CHECK, is_built_in
@@ -31,6 +32,8 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     """An instance of a class."""
     if issubclass(cls, BaseException):
         return NONE
+    if isinstance(cls, EnumType):
+        return _member(frame, cls, args, named)
     if cls is collections.deque:
         cls, args = library_deque.Deque, [gone_through(frame, one) for one in args]
     if issubclass(cls, Parameterised) and named:
@@ -66,6 +69,24 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if not isinstance(init, FunctionType):
         raise frame.not_closed(f"an instance of {cls.__name__}")
     return built(frame, cls, init, args, named)
+
+
+def _member(frame: Frame, cls: EnumType, args: list[Value], named: dict[str, Value]) -> Value:
+    """The member of an enumeration that has a value."""
+    members: list[Any] = list(cls)
+    own = any("_missing_" in vars(one) for one in cls.__mro__ if one is not Enum)
+    if issubclass(cls, Flag) or len(args) != 1 or named or own:
+        raise frame.not_closed(f"a call of {cls.__name__}, whose members do not tell what it gives")
+    value = frame.atoms(args[0])
+
+    def found(at: int) -> Value:
+        if at == len(members):
+            frame.fail(f"no member of {cls.__name__} has this value")
+            return NOTHING
+        same = equal(frame, value, known(members[at].value))
+        return frame.choose(same, lambda: known(members[at]), lambda: found(at + 1))
+
+    return found(0)
 
 
 def gone_through(frame: Frame, value: Value) -> Value:

@@ -1,9 +1,9 @@
 """Generator functions: a call is a list of all that the function yields, gone through where it is made.
 
-Python runs such a function step by step, between the iterations of what goes through it. Nobody can tell the
-difference where it changes nothing but what it makes itself, what it yields stays as it is, and nobody changes
-meanwhile what it reads. Where it fails after something else has ended the loop, or failed, the text fails, and
-the interpreter decides.
+Python runs such a function step by step, between the iterations of what goes through it. Nobody can tell
+the difference where it changes nothing but what it makes itself, what it yields stays as it is, and nobody
+changes meanwhile what it reads. Where it fails after something else has ended the loop, or failed, the text
+fails, and the interpreter decides.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Dict, Generator, Iterator, List, Object, Set, Tuple, Type
-from gendsl.compiler.hir.values import Value
+from gendsl.compiler.hir.values import Value, make_tuple
 from gendsl.distributions import Distribution
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}
@@ -126,7 +126,16 @@ def ordered(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
         return _answer(frame, frame.language.call_method(frame, a, f"__{name}__", [b]), first)
     if _written(second, _REFLECTED[name]):
         return _answer(frame, frame.language.call_method(frame, b, _REFLECTED[name], [a]), second)
-    return None
+    if first is None or first is not second or not dataclasses.is_dataclass(first):
+        return None
+    if f"__{name}__" not in vars(first):  # that of another class compares the fields that this one has
+        return None
+    fields = [one.name for one in dataclasses.fields(first) if one.compare]
+    mine, theirs = (
+        make_tuple([frame.atoms(frame.language.attribute(frame, value, name)) for name in fields])
+        for value in (a, b)
+    )
+    return frame.language.compared(frame, name, mine, theirs)
 
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import dataclasses
 import functools
 from typing import Any
@@ -11,8 +12,20 @@ import numpy as np
 
 from gendsl.compiler.front import lists, objects, texts
 from gendsl.compiler.front.frame import Frame, only
-from gendsl.compiler.front.numbers import Handler
-from gendsl.compiler.hir.types import Array, Closure, Dict, Known, List, Number, Tuple, Union, describe
+from gendsl.compiler.front.numbers import Handler, is_plain_tuple
+from gendsl.compiler.hir.types import (
+    Array,
+    Closure,
+    Dict,
+    Known,
+    List,
+    Number,
+    Set,
+    Text,
+    Tuple,
+    Union,
+    describe,
+)
 from gendsl.compiler.hir.values import NOTHING, Value, is_known, items_of, known, may_be_unset, object_of
 
 _ANY_NUMBER = object()
@@ -139,8 +152,23 @@ def _first(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return args[0]
 
 
+def _copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`copy.copy(value)` of a container, or of what never changes."""
+    value = frame.opened(args[0])
+    match value.type:
+        case Union():
+            return frame.switch(value, lambda one: _copy(frame, [one], named))
+        case Number() | Text() | Known(value=bool() | int() | float() | str() | tuple() | None):
+            return value
+        case Tuple() if is_plain_tuple(value.type):
+            return value
+        case List() | Dict() | Set() | Array():
+            return frame.language.call_method(frame, value, "copy", [])
+    raise frame.not_closed(f"a copy of {describe(value.type)}")
+
+
 OBJECTS: dict[Any, Handler] = {
     isinstance: _isinstance, type: _type, str: _str, getattr: _getattr, hasattr: _hasattr,
     dataclasses.replace: _replace, functools.cache: _cache, functools.lru_cache: _cache,
-    functools.wraps: _wraps, _unchanged: _first,
+    functools.wraps: _wraps, _unchanged: _first, copy.copy: _copy,
 }  # fmt: skip

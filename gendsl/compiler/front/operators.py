@@ -239,6 +239,8 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return number(Op(name, (text_columns.place_of(frame, a), text_columns.place_of(frame, b)), "b"))
     if isinstance(a.type, List) and isinstance(b.type, List):
         return containers.ordered_lists(frame, name, a, b)
+    if isinstance(a.type, Set) and isinstance(b.type, Set):
+        return truth_value(sets.ordered(frame, name, a, b))
     if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
         found = instances.ordered(frame, name, a, b)
         if found is not None:

@@ -128,6 +128,16 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     return Op("and", (same, subset(frame, a, b)), "b")
 
 
+def ordered(frame: Frame, name: str, a: Value, b: Value) -> Expr:
+    """Whether one set is a part of the other: `a <= b`, `a < b`, and the other way."""
+    if name in ("gt", "ge"):
+        a, b = b, a
+    inside = subset(frame, a, b)
+    if name in ("le", "ge"):
+        return inside
+    return Op("and", (Op("lt", (length(frame, a), length(frame, b)), "b"), inside), "b")
+
+
 def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """`a | b`, `a & b`, `a - b` and `a ^ b` of two sets."""
     if is_never(a) or is_never(b):

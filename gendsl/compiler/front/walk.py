@@ -49,8 +49,8 @@ class Walk:
         covers: whether programs note which tuples the items of others begin with, in addresses that end with
             these, so that no choice is made below another one.
         tuples: the tuples in addresses, or the codes of their items, by their numbers.
-        yielding: the generator functions that may read what is changed meanwhile, with the layouts of the lists
-            that they read, by the sites of what they yield.
+        yielding: the generator functions that may read what is changed meanwhile, with the layouts of the
+            lists that they read, by the sites of what they yield.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
