@@ -68,17 +68,16 @@ def checked_index(frame: Frame, index: Expr, n: Expr) -> Expr:
         assert isinstance(index.value, int)
         if index.value < 0:
             shifted = frame.atom(Op("add", (n, index), "i"), "at")
-            frame.fail_if(Op("lt", (shifted, _ZERO), "b"), "an index out of range")
+            frame.fail_if(Op("lt", (shifted, _ZERO), "b"), "an index out of range", IndexError)
             return shifted
-        frame.fail_if(Op("ge", (index, n), "b"), "an index out of range")
+        frame.fail_if(Op("ge", (index, n), "b"), "an index out of range", IndexError)
         return index
     index = frame.atom(index, "at")
     shifted = frame.atom(
         Op("select", (Op("lt", (index, _ZERO), "b"), Op("add", (index, n), "i"), index), "i"), "at"
     )
-    frame.fail_if(
-        Op("or", (Op("lt", (shifted, _ZERO), "b"), Op("ge", (shifted, n), "b")), "b"), "an index out of range"
-    )
+    outside = Op("or", (Op("lt", (shifted, _ZERO), "b"), Op("ge", (shifted, n), "b")), "b")
+    frame.fail_if(outside, "an index out of range", IndexError)
     return shifted
 
 

@@ -21,7 +21,14 @@ from gendsl.compiler.hir.values import (
 def comprehension(
     frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
 ) -> None:
-    """The loops of a comprehension around `add()`."""
+    """The loops of a comprehension around `add()`; a handler of errors would not have its variables."""
+    with frame.handling([]):
+        _comprehension(frame, generators, add, first)
+
+
+def _comprehension(
+    frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
+) -> None:
     if not generators:
         add()
         return
@@ -39,7 +46,7 @@ def comprehension(
 
         def tests(i: int) -> None:
             if i == len(generator.ifs):
-                comprehension(frame, rest, add)
+                _comprehension(frame, rest, add)
                 return
             test = truth(frame, frame.language.expression(frame, generator.ifs[i]))
             narrowing = narrowings(frame, generator.ifs[i], True)
@@ -134,6 +141,13 @@ def visit_generated(
     frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
 ) -> None:
     """Lower something for the item of a generator expression that comes of an item of what it goes over."""
+    with frame.handling([]):
+        _visit_generated(frame, node, item, lower)
+
+
+def _visit_generated(
+    frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
+) -> None:
     (clause,) = node.generators
     names = [part.id for part in ast.walk(clause.target) if isinstance(part, ast.Name)]
     saved = {name: frame.env.pop(name) for name in names if name in frame.env}

@@ -125,11 +125,11 @@ def item(frame: Frame, value: Value, index: Expr) -> Value:
         frame.emit(hir.Fail("an item of an empty list"))
         return NOTHING
     targets = [frame.fresh("t", k) for k in leaves(kind)]
+    if not targets or frame.handler(IndexError) is not None:
+        n, index = length(frame, value), frame.atom(index, "at")
+        inside = both(Op("lt", (index, n), "b"), Op("ge", (index, Op("neg", (n,), "i")), "b"))
+        frame.fail_unless(inside, "an index", IndexError)
     if not targets:
-        n = length(frame, value)
-        frame.fail_unless(
-            both(Op("lt", (index, n), "b"), Op("ge", (index, Op("neg", (n,), "i")), "b")), "an index"
-        )
         return Value(kind)
     frame.emit(hir.Load(list(targets), value.leaf, leaves(kind), index))
     return Value(kind, tuple(targets))

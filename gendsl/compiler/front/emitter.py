@@ -77,28 +77,28 @@ class Emitter:
             return value
         return Value(value.type, tuple(self.atom(leaf, name) for leaf in value.leaves))
 
-    def fail(self, reason: str) -> None:
-        """The program raises here."""
+    def fail(self, reason: str, error: type[BaseException] | None = None) -> None:
+        """The program raises here: an error of this class, or one of which it is not known."""
         self.emit(hir.Fail(reason))
         self.live = False
 
-    def fail_if(self, test: Expr, reason: str) -> None:
+    def fail_if(self, test: Expr, reason: str, error: type[BaseException] | None = None) -> None:
         """The program raises here where a test holds."""
         if isinstance(test, Const):
             if test.value:
-                self.fail(reason)
+                self.fail(reason, error)
             return
         stop = hir.Fail(reason)
         stop.line = self.shown_line
         self.emit(hir.If(test, [stop], []))
 
-    def fail_unless(self, test: Expr, reason: str) -> None:
+    def fail_unless(self, test: Expr, reason: str, error: type[BaseException] | None = None) -> None:
         """The program raises here where a test does not hold."""
         if isinstance(test, Const):
             if not test.value:
-                self.fail(reason)
+                self.fail(reason, error)
             return
-        self.fail_if(Op("not", (test,), "b"), reason)
+        self.fail_if(Op("not", (test,), "b"), reason, error)
 
     def not_closed(self, reason: str, node: ast.AST | None = None) -> NotClosed:
         """The error for what the compiler does not read."""

@@ -54,12 +54,12 @@ class Join:
     def __init__(self) -> None:
         self.points: list[tuple[hir.Set, Env, Value]] = []
 
-    def add(self, frame: Frame, result: Value = NOTHING) -> None:
-        """Note that control goes on from here."""
+    def add(self, frame: Frame, result: Value = NOTHING, owner: Frame | None = None) -> None:
+        """Note that control goes on from here, in the activation `owner`, if that is another one."""
         if frame.live:
             meeting = hir.Set([], [])
             frame.emit(meeting)
-            self.points.append((meeting, dict(frame.env), result))
+            self.points.append((meeting, dict((owner or frame).env), result))
 
     def resolve(self, frame: Frame) -> Value:
         """Go on where all points meet; the joined result."""
@@ -100,6 +100,22 @@ class Join:
         return Value(joined, tuple(result))
 
 
+@dataclass(eq=False)
+class Handler:
+    """Where control goes if one of some errors is raised.
+
+    Attributes:
+        errors: their classes.
+        owner: the activation that handles them.
+        label: of the block to leave; None where the interpreter is to decide what happens.
+    """
+
+    errors: tuple[type[BaseException], ...]
+    owner: Frame
+    label: int | None
+    join: Join
+
+
 class Program(Walk):
     """The program that activations are of: what a walk makes, and the functions that lower parts of it."""
 
@@ -118,6 +134,7 @@ class Frame(Emitter):
         outer: the activation that a nested function was defined in.
         again: whether a loop around its call may come to it again.
         yielded: the list of what it has yielded, if it is a generator function.
+        handlers: those of the errors that are raised here: the first that is of an error's class counts.
         prefix: the address prefix of its choices; None where it may make none.
     """
 
@@ -147,6 +164,7 @@ class Frame(Emitter):
         self.unrolled: tuple[Hashable, ...] = ()
         self.returned: Callable[[Value], None] | None = None
         self.yielded: Value | None = None
+        self.handlers: list[Handler] = []
         self.prefix: tuple[Any, ...] | None = None
         self.prefix_indices: tuple[Expr, ...] = ()
         own, outside = scope_of(node)
@@ -220,6 +238,42 @@ class Frame(Emitter):
                 return kept[0]
             value = narrowed(value, [one.type for one in kept])
         return value
+
+    # --- errors -----------------------------------------------------------------------------------
+
+    def handler(self, error: type[BaseException] | None) -> Handler | None:
+        """What goes on where an error of a class is raised; None if the interpreter decides."""
+        for one in self.handlers:
+            if error is not None and issubclass(error, one.errors):
+                return None if one.label is None else one
+        return None
+
+    def fail(self, reason: str, error: type[BaseException] | None = None) -> None:
+        handler = self.handler(error)
+        if handler is None or handler.label is None:
+            super().fail(reason)
+            return
+        handler.join.add(self, owner=handler.owner)
+        self.emit(hir.Leave(handler.label))
+        self.live = False
+
+    def fail_if(self, test: Expr, reason: str, error: type[BaseException] | None = None) -> None:
+        if isinstance(test, Const) or self.handler(error) is None:
+            super().fail_if(test, reason, error)
+            return
+        body: Body = []
+        self.emit(hir.If(test, body, []))
+        with self.into(body):
+            self.fail(reason, error)
+
+    @contextmanager
+    def handling(self, handlers: list[Handler]) -> Generator[None]:
+        """Let errors be handled by these for a while; without any the interpreter decides."""
+        before, self.handlers = self.handlers, handlers
+        try:
+            yield
+        finally:
+            self.handlers = before
 
     # --- branches and loops -----------------------------------------------------------------------
 

@@ -38,12 +38,24 @@ def call_function(frame: Frame, function: FunctionType, args: list[Value], named
         if goes_once(value.type):
             raise frame.not_closed("an iterator as an argument, which can be gone through once only")
     inline = any(isinstance(v.type, Building) or holds_closure(v.type) for v in given.values())
+    inline = inline or (bool(frame.handlers) and _may_be_handled(frame, function, source.node))
     if inline or program.returns_closure(function):
         return inlined(frame, source.node, function, given, source.filename, None)
     made = instance_call(frame, function, source, given)
     if generator_functions.is_generator(source.node):
         return generator_functions.iterator(frame, function, given.values(), made)
     return made
+
+
+def _may_be_handled(frame: Frame, function: FunctionType, node: Any) -> bool:
+    """Whether an error that a function raises may be handled by who calls it: it is put in place of the call.
+
+    Functions of gendsl's are texts of others: they raise what these do only where they say so.
+    """
+    if function in frame.program.stack or generator_functions.is_generator(node):
+        return False
+    own = not str(function.__module__).startswith("gendsl.")
+    return own or any(isinstance(part, ast.Raise) for part in ast.walk(node))
 
 
 def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> Value:
@@ -123,7 +135,7 @@ def inlined(
 
 def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     """Run the body of an activation whose statements go into those of its caller."""
-    inner.live = frame.live
+    inner.live, inner.handlers = frame.live, frame.handlers
     inner.again = frame.again or bool(frame.loops)
     if inner.filename != frame.filename:
         inner.call_line = frame.shown_line

@@ -59,7 +59,7 @@ def first_of(frame: Frame, node: ast.Call) -> Value:
             return one
         if default is not None:
             return default
-        frame.fail("next() of an iterator at its end")
+        frame.fail("next() of an iterator at its end", StopIteration)
         return NOTHING
 
     return frame.switch(found, of_one)

@@ -63,7 +63,8 @@ def cholesky(a: Any) -> Any:
             for k in range(j):
                 total -= lower[i, k] * lower[j, k]
             if i == j:
-                assert total > 0.0
+                if not total > 0.0:
+                    raise np.linalg.LinAlgError
                 lower[i, i] = math.sqrt(total)
             else:
                 lower[i, j] = total / lower[j, j]

@@ -188,7 +188,7 @@ def position(frame: Frame, value: Value, wanted: Value) -> Value:
             frame.emit(hir.Set([found], [i]))
 
     for_each(frame, frame.here, value, lower)
-    frame.fail_if(Op("lt", (found, Const(0, "i")), "b"), "not in the list")
+    frame.fail_if(Op("lt", (found, Const(0, "i")), "b"), "not in the list", ValueError)
     return number(found)
 
 

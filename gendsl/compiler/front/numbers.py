@@ -138,7 +138,7 @@ def called(frame: Frame, function: Callable[..., Any], *values: Value) -> Value 
     try:
         return known(function(*map(object_of, values)))
     except (ArithmeticError, TypeError, ValueError) as error:
-        frame.fail(f"{type(error).__name__}: {error}")
+        frame.fail(f"{type(error).__name__}: {error}", type(error))
         return NOTHING
 
 
@@ -169,6 +169,9 @@ def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
     x, y = number_leaf(a, kind), number_leaf(b, kind)
     if isinstance(y, Const) and y.value and name == "truediv":
         return number(Op("np_div", (x, y), "f"), a, b)  # it can't fail
+    if name in _DIVISIONS and not numpy and frame.handler(ZeroDivisionError) is not None:
+        x, y = frame.atom(x), frame.atom(y)
+        frame.fail_if(Op("eq", (y, hir.ZEROS[kind]), "b"), "a division by zero", ZeroDivisionError)
     return number(frame.op(name, (x, y), kind), a, b)
 
 
@@ -272,6 +275,11 @@ def of_numbers_only(function: Callable[..., Any], lower: Handler) -> Handler:
     return handle
 
 
+_DIVISIONS = ("truediv", "floordiv", "mod")
+_OUTSIDE = {"log": "le", "log2": "le", "log10": "le", "sqrt": "lt"}
+"""The functions of `math` with numbers that they have no value for: those of which this holds with zero."""
+
+
 def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Value:
     """A function of `math` that gives a float."""
     return of_numbers_only(function, lambda frame, args, _: _of_floats(frame, name, args))(frame, args, {})
@@ -284,6 +292,9 @@ def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
         return number(Op("abs", (number_leaf(args[0], "f"),), "f"))
     if name == "math_pow":
         name = "pow"
+    if name in _OUTSIDE and frame.handler(ValueError) is not None:
+        x = frame.atom(number_leaf(args[0], "f"))
+        frame.fail_if(Op(_OUTSIDE[name], (x, hir.ZEROS["f"]), "b"), f"math.{name} of this number", ValueError)
     return number(frame.op(name, [number_leaf(value, "f") for value in args], "f"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,18 @@ from gendsl.compiler.front import (
 )
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import attribute, condition, expression
-from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.frame import Frame, Handler, Join
 from gendsl.compiler.front.loop_variables import handed_on
 from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.matching import match_statement
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import BINARY, negation, test_of
+from gendsl.compiler.front.numbers import BINARY, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.operators import binary
 from gendsl.compiler.front.unpacking import unpacked
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Dict, List, Set, Union
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, known, object_of
+from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, object_of
 from gendsl.lang.sites import is_choice
 
 
@@ -210,23 +211,97 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     test = condition(frame, node.test)
     if isinstance(test, Const):
         if not test.value:
-            frame.fail(f"an assertion{told}")
+            frame.fail(f"an assertion{told}", AssertionError)
         return
-    frame.fail_if(negation(test), f"an assertion{told}")
+    frame.fail_if(negation(test), f"an assertion{told}", AssertionError)
     apply_narrowings(frame, narrowings(frame, node.test, True))
 
 
 def _raise(frame: Frame, node: ast.Raise) -> None:
-    frame.fail("it raises an error")
+    frame.fail("it raises an error", _raised(frame, node.exc) if frame.handlers else None)
+
+
+def _raised(frame: Frame, node: ast.expr | None) -> type[BaseException] | None:
+    """The class of an error that is made of constants and variables; None if that is not known."""
+    if isinstance(node, ast.Call):
+        plain = (ast.Constant, ast.Name, ast.Attribute, ast.JoinedStr, ast.FormattedValue, ast.Load)
+        if not all(isinstance(part, plain) for arg in node.args for part in ast.walk(arg)) or node.keywords:
+            return None
+        node = node.func
+    errors = () if node is None else _classes(frame, node)
+    return errors[0] if len(errors) == 1 and not isinstance(errors[0].__init__, FunctionType) else None
+
+
+def _classes(frame: Frame, node: ast.expr) -> tuple[type[BaseException], ...]:
+    """The classes of errors that a handler names; none where that is not known."""
+    named = expression(frame, node)
+    every = items_of(named) if is_plain_tuple(named.type) else [named]
+    found: list[Any] = [object_of(one) if is_known(one) else None for one in every]
+    if not all(isinstance(one, type) and issubclass(one, BaseException) for one in found):
+        return ()
+    return tuple(found)
+
+
+def _handler(frame: Frame, node: ast.ExceptHandler, block: hir.Block) -> Handler:
+    """A handler; the interpreter decides where it is not known of which errors, or where it looks at them."""
+    errors = (BaseException,) if node.type is None else _classes(frame, node.type)
+    looks = node.name is not None and any(
+        isinstance(part, ast.Name) and part.id == node.name for one in node.body for part in ast.walk(one)
+    )
+    is_known_here = bool(errors) and not looks
+    return Handler(errors or (BaseException,), frame, block.label if is_known_here else None, Join())
+
+
+def _handled(frame: Frame, node: ast.Try) -> None:
+    """Statements, and those of the handler that goes on where one of them raises an error.
+
+    Where an error is raised inside a function of the text, or one that is not known, the text fails.
+    """
+    handlers = node.handlers
+    after, whole = Join(), hir.Block([], frame.program.new_label())
+    blocks = [hir.Block([], frame.program.new_label()) for _ in handlers]
+    own = [_handler(frame, one, block) for one, block in zip(handlers, blocks, strict=True)]
+    out, bodies = frame.out, list[hir.Body]()
+    for block in (whole, *reversed(blocks)):
+        frame.emit(block)
+        bodies.append(frame.out)
+        frame.out = block.body
+    with frame.handling([*own, *frame.handlers]):
+        statements(frame, node.body)
+    statements(frame, node.orelse)
+    _leave(frame, after, whole)
+    for handler, one in zip(own, handlers, strict=True):
+        frame.out = bodies.pop()
+        handler.join.resolve(frame)
+        point, refused = frame.point(), len(frame.program.refused)
+        try:
+            statements(frame, one.body)
+        except NotClosed as refusal:
+            frame.back(point)
+            frame.fail(refusal.reason)
+        del frame.program.refused[refused:]  # that the interpreter decides there is nothing new
+        _leave(frame, after, whole)
+    frame.out = out
+    after.resolve(frame)
+
+
+def _leave(frame: Frame, after: Join, block: hir.Block) -> None:
+    after.add(frame)
+    frame.emit(hir.Leave(block.label))
+    frame.live = False
 
 
 def _try(frame: Frame, node: ast.Try) -> None:
-    """`try` where nothing is raised; where something is, the text fails and the reference decides."""
+    """`try`: where an error is raised that is not known here, the text fails and the reference decides."""
     jumps = (ast.Return, ast.Break, ast.Continue)
     if node.finalbody and any(isinstance(part, jumps) for one in node.body for part in ast.walk(one)):
         raise frame.not_closed("`finally` behind a jump", node)
-    for body in (node.body, node.orelse, node.finalbody):
-        statements(frame, body)
+    with frame.handling([] if node.finalbody else frame.handlers):  # it runs before others handle them
+        if node.handlers:
+            _handled(frame, node)
+        else:
+            statements(frame, node.body)
+    statements(frame, node.finalbody)
 
 
 def _with(frame: Frame, node: ast.With) -> None:

@@ -106,13 +106,13 @@ def _of_tuple(frame: Frame, items: list[Value], index: Value) -> Value:
         try:
             found: Value = items[object_of(index)]
             return found
-        except (IndexError, TypeError):
-            frame.fail("an index of a tuple")
+        except (IndexError, TypeError) as error:
+            frame.fail("an index of a tuple", type(error))
             return NOTHING
     at = frame.atom(index_leaf(frame, index), "at")
     n = len(items)
     frame.fail_unless(
-        both(Op("ge", (at, Const(-n, "i")), "b"), Op("lt", (at, Const(n, "i")), "b")), "an index"
+        both(Op("ge", (at, Const(-n, "i")), "b"), Op("lt", (at, Const(n, "i")), "b")), "an index", IndexError
     )
     if not items:
         return NOTHING

@@ -164,8 +164,12 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
     key = texts.as_alternative(frame, _as_key(frame, key), _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None or is_never(Value(under)):
-        frame.fail_if(hir.TRUE, NO_KEY)
+        frame.fail_if(hir.TRUE, NO_KEY, KeyError)
         return NOTHING
+    if frame.handler(KeyError) is not None:
+        at = find(frame, value, key)
+        frame.fail_if(Op("lt", (at, FIRST), "b"), NO_KEY, KeyError)
+        return narrowed(frame, at_position(frame, value, at)[1], under)
     facts, site = frame.program.facts, value.type.site
     item_type = facts.grow_item(site, under, "value")
     targets = [frame.fresh("t", leaf) for leaf in leaves(item_type)]
@@ -268,7 +272,7 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
     assert isinstance(value.type, Dict)
     writable(frame, value)
     at = frame.atom(find(frame, value, key), "at")
-    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), NO_KEY)
+    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), NO_KEY, KeyError)
     found = at_position(frame, value, at)[1]
     layout = entry_layout(frame, value.type.site)
     entries, _ = _parts(frame, value)

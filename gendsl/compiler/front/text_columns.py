@@ -126,7 +126,7 @@ def _or_failure(frame: Frame, value: Value, key: Any, function: Callable[[str], 
         return result if abs(result) < 2**63 else _NO_NUMBER
 
     leaf = _found(frame, value, key, lambda every: list(map(entry, every)))
-    frame.fail_if(Op("eq", (leaf, Const(_NO_NUMBER, "i")), "b"), f"{key[0]}() of a string")
+    frame.fail_if(Op("eq", (leaf, Const(_NO_NUMBER, "i")), "b"), f"{key[0]}() of a string", ValueError)
     return number(leaf)
 
 

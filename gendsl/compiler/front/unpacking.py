@@ -25,7 +25,7 @@ from gendsl.compiler.hir.values import (
 def _unpacked_around(frame: Frame, given: Sequence, n: Expr, count: int, starred: int) -> list[Value]:
     """`a, *rest, b = values` of a list or an array: the rest is a new list."""
     after = count - starred - 1
-    frame.fail_if(Op("lt", (n, Const(count - 1, "i")), "b"), "a wrong number of values to unpack")
+    frame.fail_if(Op("lt", (n, Const(count - 1, "i")), "b"), "a wrong number of values to unpack", ValueError)
     before = [frame.atoms(given.at(Const(i, "i"))) for i in range(starred)]
     end = frame.atom(Op("sub", (n, Const(after, "i")), "i"), "end")
     rest = list_of(frame, frame.here, [], "starred")
@@ -56,7 +56,7 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
             raise frame.not_closed(f"{describe(value.type)} where a tuple is needed") from None
         if starred is None:
             if len(items) != count:
-                frame.fail("a wrong number of values to unpack")
+                frame.fail("a wrong number of values to unpack", ValueError)
                 return [NOTHING] * count
             return items
         after = count - starred - 1
@@ -86,5 +86,5 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
     n = frame.atom(Const(given.count, "i") if isinstance(given.count, int) else given.count, "n")
     if starred is not None:
         return _unpacked_around(frame, given, n, count, starred)
-    frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack")
+    frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack", ValueError)
     return [given.at(Const(i, "i")) for i in range(count)]
