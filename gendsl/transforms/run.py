@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.views import RecordsView
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short
+from gendsl.transforms.definition import Definition
 from gendsl.transforms.forward import dual
 from gendsl.transforms.handles import InputHandle, OutputHandle
 from gendsl.transforms.returned import NOT_A_CHOICE
@@ -43,26 +44,6 @@ discrete = Label("discrete")
 continuous = Label("continuous")
 
 
-class Defined(Protocol):
-    """A transform, as far as error messages need it."""
-
-    @property
-    def name(self) -> str:
-        """The name to show to people."""
-
-    @property
-    def location(self) -> Location:
-        """Where it is defined."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of its input traces."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of its output traces."""
-
-
 class Run:
     """One execution of a transform: its inputs and outputs, and the coordinates given out so far.
 
@@ -75,7 +56,7 @@ class Run:
 
     __slots__ = ("inputs", "next_coordinate", "outputs", "transform")
 
-    def __init__(self, transform: Defined) -> None:
+    def __init__(self, transform: Definition) -> None:
         self.transform = transform
         self.inputs: list[Input] = []
         self.outputs: list[Output] = []
