@@ -11,7 +11,7 @@ from gendsl.lang.trees import walk
 from gendsl.runtime.lowering.explain import head, joined
 from gendsl.runtime.lowering.lines import WIDTH, Listing
 from gendsl.transforms.definition import Definition
-from gendsl.transforms.run import continuous, discrete
+from gendsl.transforms.labels import continuous, discrete
 from gendsl.transforms.statements import copy, read, write
 
 _READ = {

@@ -30,7 +30,10 @@ from gendsl.transforms.explained import explain
 from gendsl.transforms.failures import FailureLog
 from gendsl.transforms.functions import lost_in
 from gendsl.transforms.handles import Handle
-from gendsl.transforms.run import Input, Output, Run, continuous, discrete
+from gendsl.transforms.inputs import Input
+from gendsl.transforms.labels import continuous, discrete
+from gendsl.transforms.outputs import Output
+from gendsl.transforms.run import Run
 from gendsl.transforms.statements import copy, read, write
 
 __all__ = [
@@ -158,10 +161,10 @@ class Transform(Definition):
         """
         run = Run(self)
         for name, (trace, args) in zip(self.inputs, inputs):  # noqa: B905 (of one length; hot)
-            run.inputs.append(Input(run, name, trace, args))
+            run.inputs.append(Input(self, run.next_coordinate, name, trace, args))
         keywords = self.parameters.copy()
         for name in self.outputs:
-            keywords[name] = output = Output(run, name, protected)
+            keywords[name] = output = Output(self, name, protected)
             run.outputs.append(output)
             protected = ()
         if there is not None:
