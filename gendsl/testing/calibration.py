@@ -19,7 +19,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from gendsl.errors import UnknownAddressError
-from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.inference.any_kernel import KernelFunction, run_kernel
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.results.summary import monte_carlo_error
 from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
