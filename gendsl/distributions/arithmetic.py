@@ -140,6 +140,9 @@ class affine(Distribution):
         return f"{shift!r} + {shown}" if shift or scale == 1 else shown
 
 
+Distribution._affine = affine
+
+
 def _number(name: str, x: Any) -> Any:
     """A scale or a shift as a Python number, or as autograd has it."""
     value = plain(x)

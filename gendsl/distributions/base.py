@@ -56,6 +56,8 @@ class Distribution:
             without making it; else None. (What `measured` found out is kept in the instance.)
         _arguments: its class and what that was called with, where calling it with that again surely gives
             the same (as `runtime.remade` finds out, and keeps in the instance); else None.
+        _affine: makes the images `scale * x + shift` that arithmetic gives. They are distributions
+            themselves, so their module, `arithmetic`, comes after this one and sets it.
 
     Arithmetic with numbers gives the distribution of the result: `1 + poisson(3)`, `normal(0, 1) * 2`.
     """
@@ -65,6 +67,7 @@ class Distribution:
     checks_support: ClassVar[bool] = False
     _measure: ClassVar[Support | None] = None
     _arguments: ClassVar[tuple[Any, ...] | None] = None
+    _affine: ClassVar[Callable[..., Distribution]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -132,20 +135,20 @@ class Distribution:
         return hash((type(self), *(_hashable(getattr(self, name)) for name in self.parameters)))
 
     def __add__(self, shift: Any) -> Any:
-        return _arithmetic.affine(self, 1, shift)
+        return self._affine(self, 1, shift)
 
     __radd__ = __add__
 
     def __sub__(self, shift: Any) -> Any:
         with contextlib.suppress(TypeError):  # what has no negative, affine refuses with a better error
             shift = -shift
-        return _arithmetic.affine(self, 1, shift)
+        return self._affine(self, 1, shift)
 
     def __rsub__(self, shift: Any) -> Any:
-        return _arithmetic.affine(self, -1, shift)
+        return self._affine(self, -1, shift)
 
     def __mul__(self, scale: Any) -> Any:
-        return _arithmetic.affine(self, scale, 0)
+        return self._affine(self, scale, 0)
 
     __rmul__ = __mul__
 
@@ -156,10 +159,10 @@ class Distribution:
             scale = divisor  # affine refuses it, as it does a distribution
         except ZeroDivisionError:
             raise ParameterError(f"{self!r} is divided by 0", fix="divide by another number") from None
-        return _arithmetic.affine(self, scale, 0)
+        return self._affine(self, scale, 0)
 
     def __neg__(self) -> Any:
-        return _arithmetic.affine(self, -1, 0)
+        return self._affine(self, -1, 0)
 
     def _no_image(self, *_: Any) -> NoReturn:
         raise ParameterError(
@@ -439,7 +442,3 @@ def _hashable(parameter: Any) -> Any:
     if isinstance(parameter, (list, tuple)):
         return tuple(_hashable(entry) for entry in parameter)
     return parameter
-
-
-# Last, because affine images are distributions themselves: each module needs the other.
-from gendsl.distributions import arithmetic as _arithmetic  # noqa: E402

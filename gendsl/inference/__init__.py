@@ -2,13 +2,14 @@
 
 from gendsl.inference.birth_death import birth_death
 from gendsl.inference.components import ComponentKernel, Place
-from gendsl.inference.compose import ComposedInfo, ComposedKernel, PickedInfo, cycle, mixture, repeat
+from gendsl.inference.compose import ComposedKernel, cycle, mixture, repeat
 from gendsl.inference.coordinates import Coordinates
 from gendsl.inference.elliptical import EllipticalInfo, elliptical_slice
 from gendsl.inference.enumeration import Enumeration, enumerate_posterior
 from gendsl.inference.gibbs import GibbsInfo, gibbs
 from gendsl.inference.hmc import HMCInfo, hmc
 from gendsl.inference.importance import Drawn, importance_resampling, importance_sampling
+from gendsl.inference.infos import ComposedInfo, PickedInfo
 from gendsl.inference.involutive import InvolutiveInfo, involutive, involutive_mcmc
 from gendsl.inference.kernel import Kernel
 from gendsl.inference.mala import MALAInfo, mala

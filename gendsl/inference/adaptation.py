@@ -28,8 +28,10 @@ from gendsl.address import Path
 from gendsl.compiler.moves import Entries, Rule, Walk, Warming
 from gendsl.errors import GenDSLError, KernelError
 from gendsl.inference import warmup_rules as rules
+from gendsl.inference.any_kernel import Compilable, KernelFunction
 from gendsl.inference.coordinates import Coordinates
-from gendsl.inference.kernel import Kernel, KernelFunction, Told
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import Kernel
 from gendsl.inference.metric import FoundMass, Mass, by_size
 from gendsl.inference.structure import describe
 from gendsl.interface import Trace
@@ -153,7 +155,7 @@ _RULE = Rule(
 )
 
 
-class TuningWarmUp:
+class TuningWarmUp(Compilable):
     """Finds the step size by dual averaging, and a diagonal mass from the variances of the chain.
 
     The rules are those of `gendsl.inference.warmup_rules`.

@@ -63,7 +63,8 @@ from gendsl.transforms.language import (
     transform,
     write,
 )
-from gendsl.transforms.run import Copy, Run, Write
+from gendsl.transforms.outputs import Copy, Write
+from gendsl.transforms.run import Run
 
 Insert = Literal["swap", "shift", "last", "sorted"]
 MapEntries = Callable[[list[Any], Any], Any]

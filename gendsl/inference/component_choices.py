@@ -19,7 +19,7 @@ from gendsl.runtime.records import is_factor
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.run import discrete
+from gendsl.transforms.labels import discrete
 from gendsl.transforms.statements import carry, write
 
 Values = dict[Any, Any]

@@ -32,7 +32,8 @@ from gendsl.runtime.trace import ReferenceTrace, definition
 from gendsl.runtime.travel import register
 from gendsl.supports import FiniteSet, Support
 from gendsl.transforms.language import Transform, TransformPair
-from gendsl.transforms.run import Copy, Run, Write
+from gendsl.transforms.outputs import Copy, Write
+from gendsl.transforms.run import Run
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,71 +13,12 @@ import numpy as np
 from gendsl.distributions import Distribution
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
-from gendsl.inference.kernel import (
-    Kernel,
-    KernelFunction,
-    accept,
-    check_kernel,
-    check_reversible,
-    kernel_name,
-    run_kernel,
-)
+from gendsl.inference.any_kernel import KernelFunction, kernel_name, run_kernel
+from gendsl.inference.infos import ComposedInfo, PickedInfo
+from gendsl.inference.kernel import Kernel, accept, check_kernel, check_reversible
 from gendsl.inference.structure import kernel_maker
 
 Weights = Sequence[float] | Callable[[Any], Sequence[float]]
-
-
-@dataclass(frozen=True, slots=True)
-class ComposedInfo:
-    """What happened in the parts of a composed step, in order.
-
-    Attributes:
-        parts: the name and the info of each part that ran.
-        seconds: how long each of them took; empty if that wasn't measured.
-    """
-
-    parts: tuple[tuple[str, Any], ...]
-    seconds: tuple[float, ...] = ()
-
-    @property
-    def accepted(self) -> bool:
-        """Whether any part accepted a proposal."""
-        return any(getattr(info, "accepted", False) for _, info in self.parts)
-
-    @property
-    def check_failed(self) -> bool:
-        """Whether a check of any part failed."""
-        return any(getattr(info, "check_failed", False) for _, info in self.parts)
-
-    @property
-    def divergences(self) -> int:
-        """How many trajectories of all parts diverged."""
-        return sum(getattr(info, "divergences", 0) for _, info in self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class PickedInfo:
-    """What happened to a kernel that was picked with a probability that depends on the state.
-
-    Attributes:
-        accepted: whether it accepted a proposal, and the step there was accepted.
-        log_weight_ratio: log w(x') - log w(x) of the probability w of picking it.
-        info: what happened in the kernel.
-    """
-
-    accepted: bool
-    log_weight_ratio: float
-    info: Any
-
-    @property
-    def check_failed(self) -> bool:
-        """Whether a check of the kernel failed."""
-        return bool(getattr(self.info, "check_failed", False))
-
-    @property
-    def divergences(self) -> int:
-        """How many of its trajectories diverged."""
-        return int(getattr(self.info, "divergences", 0))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from gendsl.compiler.moves import Blocking, Updating, Wanted
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference import blocks, lines
 from gendsl.inference.blocks import Block, differing, values
-from gendsl.inference.kernel import Kernel, Told
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import Kernel
 from gendsl.inference.lines import Line
 from gendsl.inference.scan import (
     Scan,

@@ -16,7 +16,8 @@ import numpy as np
 from gendsl.compiler.moves import Involution
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
-from gendsl.inference.kernel import Kernel, Told, accept
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.proposal import Proposal, propose_image
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Rng, as_rng

@@ -11,13 +11,17 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
+from gendsl.errors import KernelError, Location, caller_location, placed_at, too_deep
+from gendsl.inference.any_kernel import Compilable, KernelFunction, kernel_name
 from gendsl.inference.compiled import by_hand
 from gendsl.inference.compiled.looked_at import LookedAt
+from gendsl.inference.compiled.mistakes import as_refusals
+from gendsl.inference.compiled.moves import flattened
+from gendsl.inference.compiled.policy import why_no_machine_code
+from gendsl.inference.compiled.texts import observed_of
+from gendsl.inference.infos import Told
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.transforms.language import Transform
-
-KernelFunction = Callable[[Any, np.random.Generator], tuple[Any, Any]]
 
 
 class Info(Protocol):
@@ -26,34 +30,6 @@ class Info(Protocol):
     @property
     def accepted(self) -> bool:
         """Whether the proposal was accepted."""
-
-
-class Told(NamedTuple):
-    """What machine code tells of a step of a kernel.
-
-    Attributes:
-        accepted: whether the proposal was accepted.
-        log_ratio: the log acceptance ratio; the next three are its terms, or what else a step tells that has
-            none.
-        reason: why it was rejected without a draw, or None.
-    """
-
-    accepted: bool
-    log_ratio: float
-    log_model: float
-    log_aux: float
-    log_abs_det: float
-    reason: str | None
-
-    @property
-    def visited(self) -> int:
-        """How many choices it updated given all others."""
-        return int(self.log_model)
-
-    @property
-    def counted(self) -> int:
-        """What was counted as it did."""
-        return int(self.log_aux)
 
 
 class Recipe(NamedTuple):
@@ -75,7 +51,7 @@ class Recipe(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class Kernel(Compilable):
     """A kernel with a name, made from a step function.
 
     Attributes:
@@ -151,8 +127,6 @@ class Kernel:
                 or a transform is not closed, with the reason.
         """
         from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-        from gendsl.inference.compiled.moves import flattened
-        from gendsl.inference.compiled.texts import observed_of
 
         if operation != "step":
             raise KernelError(f"a kernel has no text of {operation!r}", fix='ask for "step"')
@@ -178,10 +152,6 @@ class Kernel:
             trace: a trace of the model, from which chains are to start.
         """
         from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-        from gendsl.inference.compiled.mistakes import as_refusals
-        from gendsl.inference.compiled.moves import flattened
-        from gendsl.inference.compiled.policy import why_no_machine_code
-        from gendsl.inference.compiled.texts import observed_of
 
         def told(part: Any) -> str:
             if part.move is None:
@@ -247,11 +217,6 @@ class TemperedKernel(Kernel):
     """
 
     beta: float = field(kw_only=True)
-
-
-def kernel_name(kernel: Any) -> str:
-    """The name under which a kernel's acceptance is counted."""
-    return getattr(kernel, "name", None) or getattr(kernel, "__name__", None) or type(kernel).__name__
 
 
 def check_kernel(kernel: Any) -> KernelFunction:
@@ -333,47 +298,6 @@ def check_target(kernel: Any, beta: float, user: str) -> None:
         "choices that the observations don't depend on, given the others, every beta is the same: say so "
         "by a kernel of your own, Kernel(lambda trace, rng: kernel(trace, rng), name, reversible=True)",
     )
-
-
-def run_kernel(kernel: KernelFunction, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """One step of a kernel that may be the user's own, with its result checked."""
-    result = kernel(trace, rng)
-    if type(result) is tuple and len(result) == 2 and type(result[0]) is type(trace):
-        # the usual case; asking an abstract class for its instances takes longer
-        if result[0].gen_fn is trace.gen_fn:
-            return result
-    elif not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Trace)):
-        raise KernelError(
-            f"kernel {kernel_name(kernel)} returned {result!r}",
-            fix="a kernel returns the pair (trace, info), where trace is the next one of the same model",
-            location=definition_of(kernel),
-        )
-    after = result[0].gen_fn
-    if after != trace.gen_fn and not _are_one_program(after, trace.gen_fn):
-        raise KernelError(
-            f"kernel {kernel_name(kernel)} was given a trace of {trace.gen_fn.name} and returned one of "
-            f"{after.name}",
-            fix="return a trace of the model of the trace that it was given: trace.update(...), "
-            "trace.regenerate(...), or trace itself",
-            location=definition_of(kernel),
-        )
-    return result
-
-
-def _are_one_program(one: Any, other: Any) -> bool:
-    """Whether two generative functions are one program on two runtimes."""
-    return bool(getattr(one, "reference", one) == getattr(other, "reference", other))
-
-
-def definition_of(kernel: Any) -> Location | None:
-    """Where the user wrote a kernel of his own; None for others."""
-    function = kernel.step if isinstance(kernel, Kernel) else kernel
-    if not inspect.isfunction(function):
-        function = vars(type(function)).get("__call__")
-    code = getattr(function, "__code__", None)
-    if code is None or not is_users_file(code.co_filename):
-        return None
-    return Location(code.co_filename, code.co_firstlineno, code.co_name)
 
 
 def accept(log_ratio: float, rng: np.random.Generator) -> bool:

@@ -23,7 +23,8 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.frozen import frozen
-from gendsl.inference.kernel import Kernel, Told, accept
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.proposal import Proposal, propose_redraw, propose_redraws, propose_values
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker

@@ -7,8 +7,9 @@ from typing import Any
 
 from gendsl.choices import choicemap
 from gendsl.errors import ValueTypeError
+from gendsl.inference.any_kernel import KernelFunction
 from gendsl.inference.importance import importance_sampling
-from gendsl.inference.kernel import KernelFunction, check_kernel
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.particles import Particles
 from gendsl.inference.resampling import Scheme
 from gendsl.inference.smc import SMCRun, Stages

@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 
 from gendsl.address import Path, as_path
 from gendsl.errors import ValueTypeError, ZeroProbabilityError
-from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.inference.any_kernel import KernelFunction, run_kernel
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.resampling import Scheme, as_scheme, multinomial_resampling
 from gendsl.inference.results.summary import Frequency, Share
 from gendsl.inference.running.recording import quantity_name

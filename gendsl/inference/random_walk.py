@@ -15,7 +15,8 @@ from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
-from gendsl.inference.kernel import Told, accept
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import accept
 from gendsl.inference.metric import DenseMetric, FoundMass, by_size, check_mass, metric_at
 from gendsl.inference.proposal import Proposal
 from gendsl.inference.scan import as_target

@@ -20,7 +20,8 @@ from gendsl.address import Path
 from gendsl.compiler.moves import Updating, Wanted
 from gendsl.errors import KernelError
 from gendsl.inference import lines
-from gendsl.inference.kernel import Kernel, Told
+from gendsl.inference.infos import Told
+from gendsl.inference.kernel import Kernel
 from gendsl.inference.lines import Line
 from gendsl.inference.scan import Scan, as_target, check_scan, visited
 from gendsl.inference.structure import kernel_maker

@@ -16,8 +16,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from gendsl.errors import KernelError, ValueTypeError
+from gendsl.inference.any_kernel import KernelFunction
 from gendsl.inference.importance import importance_sampling
-from gendsl.inference.kernel import Kernel, KernelFunction, TemperedKernel, check_kernel, check_target
+from gendsl.inference.kernel import Kernel, TemperedKernel, check_kernel, check_target
 from gendsl.inference.mh import decide, mh_deciding
 from gendsl.inference.particles import Particles
 from gendsl.inference.proposal import Proposal

@@ -66,7 +66,8 @@ from gendsl.transforms.language import (
     transform,
     write,
 )
-from gendsl.transforms.run import Copy, Run, Write
+from gendsl.transforms.outputs import Copy, Write
+from gendsl.transforms.run import Run
 
 Pairs = Literal["random", "adjacent"]
 Split = Callable[[Values, Values], tuple[Values, Values]]

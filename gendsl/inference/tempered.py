@@ -22,17 +22,9 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import KernelError, MissingChoiceError, NaNError
+from gendsl.inference.any_kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.compose import ComposedKernel, Order
-from gendsl.inference.kernel import (
-    Kernel,
-    KernelFunction,
-    accept,
-    check_kernel,
-    check_reversible,
-    check_target,
-    kernel_name,
-    run_kernel,
-)
+from gendsl.inference.kernel import Kernel, accept, check_kernel, check_reversible, check_target
 from gendsl.inference.proposal import Proposal, propose_trace, propose_values
 from gendsl.inference.smc import log_likelihood
 from gendsl.inference.structure import kernel_maker

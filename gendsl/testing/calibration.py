@@ -18,17 +18,21 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.errors import UnknownAddressError
+from gendsl.inference.any_kernel import KernelFunction, run_kernel
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.results.summary import monte_carlo_error
 from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
 from gendsl.selection import Selection, select
+from gendsl.testing.rank_plots import RanksOfOne, plot_ranks
 from gendsl.testing.statistics import as_functions, look, values_of
 
 Quantities = Mapping[str, Callable[[Trace], float]]
 
 _PER_BIN = 10  # simulations expected in a bin of the histogram, at the least
 _ENVELOPES = 2000  # simulated sets of uniform ranks that the largest |z| of the ECDF is compared with
+_SHOWN = 6  # quantities that a plot has where none is named
 _PILOT_CHAINS, _PILOT_STEPS = 4, 400
 _LONGEST_THINNING = 200
 
@@ -109,11 +113,19 @@ class Calibration:
             names: the quantities to show; those with the smallest p-values, six at most, if not given.
 
         Raises:
+            UnknownAddressError: a name is none of a quantity.
             ImportError: matplotlib isn't installed (`pip install 'gendsl[plot]'`).
         """
-        from gendsl.testing.rank_plots import plot_ranks
-
-        return plot_ranks(self, names)
+        p_values = self.p_values
+        if names is None:
+            names = sorted(p_values, key=lambda name: p_values[name])[:_SHOWN]
+        names = [names] if isinstance(names, str) else list(names)
+        for name in names:
+            if name not in p_values:
+                known = ", ".join(p_values)
+                raise UnknownAddressError(f"no quantity is named {name!r}", fix=f"one of: {known}")
+        shown = [RanksOfOne(name, self.counts(name), self.ecdf_z(name), p_values[name]) for name in names]
+        return plot_ranks(shown, self.simulations, largest_z(self.simulations, self.draws))
 
     def __str__(self) -> str:
         lines = [

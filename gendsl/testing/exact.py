@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.inference.any_kernel import KernelFunction, run_kernel
+from gendsl.inference.kernel import check_kernel
 from gendsl.interface import Choices, GenerativeFunction, Trace, check_model
 from gendsl.testing.enumeration import enumerate_outcomes
 

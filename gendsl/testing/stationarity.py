@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import ValueTypeError
-from gendsl.inference.kernel import KernelFunction, accept, check_kernel, run_kernel
+from gendsl.inference.any_kernel import KernelFunction, run_kernel
+from gendsl.inference.kernel import accept, check_kernel
 from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.reexecutions import Regenerate

@@ -29,8 +29,9 @@ from gendsl.supports import Real
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.functions import lifted as differentiable
 from gendsl.transforms.functions import lifted_or_refusing
-from gendsl.transforms.handles import DeeperInput, DeeperOutput
-from gendsl.transforms.run import Copy, Input, Line, Output, Write, continuous, discrete
+from gendsl.transforms.inputs import DeeperInput, Input
+from gendsl.transforms.labels import continuous, discrete
+from gendsl.transforms.outputs import Copy, DeeperOutput, Line, Output, Write
 from gendsl.transforms.statements import carry, copy, put, put_at, read, refuse_whole, write
 
 _ABSENT = object()

@@ -33,11 +33,14 @@ from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.elimination import assign_columns, small_log_abs_det
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.inputs import Input
 from gendsl.transforms.jacobian import matrix_log_abs_det, refuse_traced
+from gendsl.transforms.labels import check_label
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
+from gendsl.transforms.outputs import Copy, Output, Write
 from gendsl.transforms.repeated import compare_runs
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label
+from gendsl.transforms.run import Run
 from gendsl.transforms.vectors import entries, numbers
 
 

@@ -3,7 +3,8 @@
 Each has a rule, by its kind: functions that move entries (`structure`), that reduce or order them
 (`reductions`) or go between them (`interpolation`), products and linear algebra (`linear_algebra`), and
 questions (which is largest? what shape?), whose discrete answer is found on the values. A function without a
-rule raises `LostDerivativeError`.
+rule raises `LostDerivativeError`. The `reduce` and `accumulate` of elementwise functions (`ufuncs`) are such
+functions, too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from gendsl.transforms import interpolation, linear_algebra, reductions, structure
+from gendsl.transforms.dispatch import Dispatched
 from gendsl.transforms.rules import present
-from gendsl.transforms.ufuncs import full_name, no_rule, plain, refuse_options
+from gendsl.transforms.ufuncs import call, full_name, no_rule, outer, plain, refuse_options, stored
 
 Function = Callable[..., Any]
 
@@ -72,3 +75,49 @@ def apply_function(function: Function, args: Sequence[Any], kwargs: dict[str, An
         except TypeError as mismatch:
             raise no_rule(f"{full_name(function)} called like this ({mismatch})") from None
         raise
+
+
+# The function of a whole array that a ufunc's `reduce` or `accumulate` is.
+_REDUCTIONS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
+    (np.add, "reduce"): np.sum,
+    (np.multiply, "reduce"): np.prod,
+    (np.maximum, "reduce"): np.max,
+    (np.minimum, "reduce"): np.min,
+    (np.logical_and, "reduce"): np.all,
+    (np.logical_or, "reduce"): np.any,
+    (np.logaddexp, "reduce"): scipy.special.logsumexp,
+    (np.add, "accumulate"): np.cumsum,
+    (np.multiply, "accumulate"): np.cumprod,
+}
+
+
+def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`ufunc` (or its `method`) on inputs of which at least one carries derivatives.
+
+    Raises:
+        LostDerivativeError: there is no derivative rule.
+    """
+    name = full_name(ufunc)
+    outputs = options.pop("out", None) or ()
+    if method == "__call__" or (method == "outer" and ufunc.nin == 2):
+        refuse_options(name, options)
+        result = (call if method == "__call__" else outer)(ufunc, name, inputs)
+    else:
+        result = _reduce(ufunc, method, f"{name}.{method}", inputs, options)
+    return stored(result, outputs[0], name) if outputs else result
+
+
+def _reduce(
+    ufunc: np.ufunc, method: str, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    function = _REDUCTIONS.get((ufunc, method))
+    if function is None:
+        raise no_rule(name)
+    axis = options.pop("axis", 0)
+    keepdims = {"keepdims": True} if options.pop("keepdims", False) else {}
+    refuse_options(name, options)
+    return apply_function(function, inputs, {"axis": axis, **keepdims})
+
+
+Dispatched.apply_ufunc = staticmethod(apply_ufunc)
+Dispatched.apply_function = staticmethod(apply_function)

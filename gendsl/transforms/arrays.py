@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gendsl.errors import ValueTypeError
+from gendsl.transforms.dispatch import Dispatched
 from gendsl.transforms.forward import Dual, dual, lost, real
 
 _KEEP_ARRAY = (
@@ -186,7 +187,7 @@ def short(entries: list[Any]) -> DualArray:
     return vector
 
 
-class DualArray(NDArrayOperatorsMixin):
+class DualArray(Dispatched, NDArrayOperatorsMixin):
     """A float array and its tangent: tangent[..., i] = d value / d coordinate i."""
 
     # A view keeps the array that it looks into and how it does, and takes its tangent from there: then both
@@ -418,16 +419,6 @@ class DualArray(NDArrayOperatorsMixin):
     nonzero = _by_numpy(np.nonzero)
     any = _by_numpy(np.any)
     all = _by_numpy(np.all)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from gendsl.transforms.ufuncs import apply_ufunc
-
-        return apply_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from gendsl.transforms.array_functions import apply_function
-
-        return apply_function(function, args, kwargs)
 
     # --- what would drop the derivative ----------------------------------------------------------
 

@@ -32,7 +32,8 @@ from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
-from gendsl.transforms.run import Copy, Output, Run, Write
+from gendsl.transforms.outputs import Copy, Output, Write
+from gendsl.transforms.run import Run
 
 CANCELLATION_TOLERANCE = 1e-12
 """The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""

@@ -16,8 +16,11 @@ from gendsl.distributions.base import measured
 from gendsl.runtime.records import Records, is_certain
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.inputs import Input, lookups, measure_in
+from gendsl.transforms.labels import continuous, discrete
+from gendsl.transforms.outputs import Copy, Output, Write
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, lookups, measure_in
+from gendsl.transforms.run import Run
 from gendsl.transforms.vectors import entries
 
 UNTRACED = frozenset((bool, int, float, str))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gendsl.lang.sites import known_value
 from gendsl.lang.trees import walk
 from gendsl.runtime.lowering.explain import head, joined
 from gendsl.runtime.lowering.lines import WIDTH, Listing
-from gendsl.transforms.run import continuous, discrete
+from gendsl.transforms.definition import Definition
+from gendsl.transforms.labels import continuous, discrete
 from gendsl.transforms.statements import copy, read, write
-
-if TYPE_CHECKING:
-    from gendsl.transforms.language import Transform
 
 _READ = {
     continuous: "reads a number with its derivative",
@@ -28,7 +26,7 @@ _WRITTEN = {
 }
 
 
-def explain(f: Transform) -> str:
+def explain(f: Definition) -> str:
     """The body with what is said of each line beside it, below what holds for all of it."""
     listing = Listing(f.origin)
     for node in walk(f.origin.node):
@@ -48,7 +46,7 @@ def explain(f: Transform) -> str:
     return "\n".join([head(f.origin), *lines, "", str(listing)])
 
 
-def _said(f: Transform, node: ast.AST) -> str | None:
+def _said(f: Definition, node: ast.AST) -> str | None:
     """What a part of the body does with the traces; None where that is nothing."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in f.inputs:
         asked = {"args": "looks at arguments", "retval": "looks at a return value: to decide, not to write"}
@@ -62,10 +60,10 @@ def _said(f: Transform, node: ast.AST) -> str | None:
         return _WRITTEN.get(_label(f, node, 2), _WRITTEN[None])
     if function is copy:
         return "copies, with no row of the Jacobian"
-    return f"runs the transform {function.name} here" if isinstance(function, type(f)) else None
+    return f"runs the transform {function.name} here" if isinstance(function, Definition) else None
 
 
-def _label(f: Transform, call: ast.Call, position: int) -> Any:
+def _label(f: Definition, call: ast.Call, position: int) -> Any:
     """The label that a call has, as far as it is known before the body runs."""
     given = call.args[position:] or [keyword.value for keyword in call.keywords if keyword.arg == "label"]
     return known_value(f.origin, given[0]) if given else None

@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gendsl.errors import LostDerivativeError
+from gendsl.transforms.dispatch import Dispatched
 from gendsl.transforms.rules import SLOPES, Slope
 
 ARITHMETIC_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
@@ -135,7 +136,7 @@ def dual(value: float, tangent: dict[int, float]) -> Dual:
     return made
 
 
-class Dual:
+class Dual(Dispatched):
     """A number and its tangent: `value`, and `tangent[i]` = d value / d coordinate i (absent: 0).
 
     Made by `dual`, or where the cost of a move is by the lines that are in it: an `__init__` would double the
@@ -406,14 +407,7 @@ class Dual:
                     # Where Python raises, numpy gives inf or NaN: then its own loops decide, below.
                     with contextlib.suppress(*ARITHMETIC_ERRORS):
                         return scalar(*numbers_)
-        from gendsl.transforms.ufuncs import apply_ufunc
-
-        return apply_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from gendsl.transforms.array_functions import apply_function
-
-        return apply_function(function, args, kwargs)
+        return self.apply_ufunc(ufunc, method, inputs, kwargs)
 
     sqrt = _method("sqrt", math.sqrt)
     cbrt = _method("cbrt", math.cbrt)

@@ -31,8 +31,10 @@ from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.elimination import UNTRACED, same_coordinates, small_log_abs_det
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.labels import check_label, continuous, discrete
+from gendsl.transforms.outputs import Copy, Write
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Run, Write, check_label, continuous, discrete
+from gendsl.transforms.run import Run
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""

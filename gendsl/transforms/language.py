@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, overload
 
 from gendsl.address import Path
-from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError, too_deep
+from gendsl.errors import HandleError, UnsupportedSyntaxError, ValueTypeError, too_deep
 from gendsl.lang.lift import compile_lifted
 from gendsl.lang.render import is_to_be_shown, render
 from gendsl.lang.source import Source, find_source
@@ -25,11 +25,15 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.runtime.verify import Schedule
 from gendsl.transforms.access import Accessor
+from gendsl.transforms.definition import Definition
 from gendsl.transforms.explained import explain
 from gendsl.transforms.failures import FailureLog
 from gendsl.transforms.functions import lost_in
 from gendsl.transforms.handles import Handle
-from gendsl.transforms.run import Input, Output, Run, continuous, discrete
+from gendsl.transforms.inputs import Input
+from gendsl.transforms.labels import continuous, discrete
+from gendsl.transforms.outputs import Output
+from gendsl.transforms.run import Run
 from gendsl.transforms.statements import copy, read, write
 
 __all__ = [
@@ -49,40 +53,18 @@ _LIFTER = Accessor()
 
 
 @dataclass(frozen=True, eq=False)
-class Transform:
+class Transform(Definition):
     """A trace transform made by `@transform`.
 
     Attributes:
-        inputs: names of the input traces.
-        outputs: names of the output traces.
-        parameters: the extra parameters, with their values.
         watch: when a run is compared with a second one.
         failures: the checks that failed where its proposals were then rejected.
         kernels: those of `involutive_mcmc` that propose by it.
     """
 
-    origin: Source
-    body: Callable[..., None]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    parameters: dict[str, Any]
     watch: Schedule = field(default_factory=Schedule, init=False, repr=False)
     failures: FailureLog = field(default_factory=FailureLog, init=False, repr=False)
     kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def name(self) -> str:
-        """The name to show to people."""
-        return self.origin.function.__qualname__.rpartition("<locals>.")[2]
-
-    @property
-    def __name__(self) -> str:
-        return self.origin.function.__name__
-
-    @property
-    def location(self) -> Location:
-        """Where it is defined."""
-        return self.origin.location(self.origin.node)
 
     @property
     def source(self) -> str:
@@ -179,10 +161,10 @@ class Transform:
         """
         run = Run(self)
         for name, (trace, args) in zip(self.inputs, inputs):  # noqa: B905 (of one length; hot)
-            run.inputs.append(Input(run, name, trace, args))
+            run.inputs.append(Input(self, run.next_coordinate, name, trace, args))
         keywords = self.parameters.copy()
         for name in self.outputs:
-            keywords[name] = output = Output(run, name, protected)
+            keywords[name] = output = Output(self, name, protected)
             run.outputs.append(output)
             protected = ()
         if there is not None:

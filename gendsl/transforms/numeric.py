@@ -19,7 +19,8 @@ from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
-from gendsl.transforms.run import Run, Write
+from gendsl.transforms.outputs import Write
+from gendsl.transforms.run import Run
 
 _STEP = 1e-6
 """How far an input coordinate moves, relative to its size."""

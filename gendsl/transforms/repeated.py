@@ -9,7 +9,8 @@ from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.errors import NotDeterministicError
 from gendsl.runtime.verify import count_comparison, repeat_fix
-from gendsl.transforms.run import Output, Run
+from gendsl.transforms.outputs import Output
+from gendsl.transforms.run import Run
 
 Values = Callable[[Output], dict[Path, Any]]
 

@@ -17,18 +17,10 @@ from gendsl.errors import HandleError
 from gendsl.runtime.records import detached, is_factor
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Handle, InputHandle, OutputHandle
-from gendsl.transforms.run import (
-    Copy,
-    Input,
-    Label,
-    Line,
-    Output,
-    Write,
-    check_is_label,
-    continuous,
-    discrete,
-)
+from gendsl.transforms.handles import Handle
+from gendsl.transforms.inputs import Input, InputHandle
+from gendsl.transforms.labels import Label, check_is_label, continuous, discrete
+from gendsl.transforms.outputs import Copy, Line, Output, OutputHandle, Write
 
 
 def read(source: Any, label: Label | None = None) -> Any:

@@ -25,7 +25,8 @@ from gendsl.transforms.apply import Image, Target, output_values, run_transform
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.language import Transform
-from gendsl.transforms.run import Run, Write
+from gendsl.transforms.outputs import Write
+from gendsl.transforms.run import Run
 
 _MOST = 4  # choices that are looked at in one trace
 

@@ -1,4 +1,4 @@
-"""What numpy's elementwise functions, and their `reduce`, `accumulate` and `outer`, do on dual arrays."""
+"""What numpy's elementwise functions, and their `outer`, do on dual arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from gendsl.errors import LostDerivativeError
 from gendsl.transforms.arrays import DualArray, as_dual_array, finish, split, width
@@ -20,19 +19,6 @@ _PRODUCTS = frozenset(
 )
 
 _LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor))
-
-# The function of a whole array that a ufunc's `reduce` or `accumulate` is.
-_REDUCTIONS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
-    (np.add, "reduce"): np.sum,
-    (np.multiply, "reduce"): np.prod,
-    (np.maximum, "reduce"): np.max,
-    (np.minimum, "reduce"): np.min,
-    (np.logical_and, "reduce"): np.all,
-    (np.logical_or, "reduce"): np.any,
-    (np.logaddexp, "reduce"): scipy.special.logsumexp,
-    (np.add, "accumulate"): np.cumsum,
-    (np.multiply, "accumulate"): np.cumprod,
-}
 
 
 def no_rule(name: str) -> LostDerivativeError:
@@ -70,27 +56,6 @@ def refuse_options(name: str, options: dict[str, Any]) -> None:
         raise no_rule(f"{name}(..., {option}={value!r})")
 
 
-def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """`ufunc` (or its `method`) on inputs of which at least one carries derivatives.
-
-    Raises:
-        LostDerivativeError: there is no derivative rule.
-    """
-    name = full_name(ufunc)
-    outputs = options.pop("out", None) or ()
-    if method == "__call__":
-        refuse_options(name, options)
-        result = _call(ufunc, name, inputs)
-    elif method == "outer" and ufunc.nin == 2:
-        refuse_options(name, options)
-        left, right = (as_dual_array(x) for x in inputs)
-        column = np.reshape(left, np.shape(left) + (1,) * np.ndim(right))
-        result = _call(ufunc, name, (column, right))
-    else:
-        result = _reduce(ufunc, method, f"{name}.{method}", inputs, options)
-    return _stored(result, outputs[0], name) if outputs else result
-
-
 def assignable(target: Any, name: str) -> Any:
     """`target`, if entries that carry derivatives can be stored in it."""
     if type(target) is DualArray or (isinstance(target, np.ndarray) and target.dtype.kind == "O"):
@@ -101,12 +66,18 @@ def assignable(target: Any, name: str) -> Any:
     )
 
 
-def _stored(result: Any, target: Any, name: str) -> Any:
+def stored(result: Any, target: Any, name: str) -> Any:
+    """`target`, with the result in it."""
     assignable(target, name)[...] = result if type(target) is DualArray else np.asarray(result, dtype=object)
     return target
 
 
-def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
+def call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
+    """`ufunc` on inputs of which at least one carries derivatives.
+
+    Raises:
+        LostDerivativeError: there is no derivative rule.
+    """
     if ufunc in VALUE_UFUNCS:
         # split refuses what is no number: np.logical_or(x, objects) would give x's value, not a truth value
         return ufunc(*(split(x)[0] if ufunc in _LOGICAL else plain(x) for x in inputs))
@@ -125,6 +96,13 @@ def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
     raise no_rule(name)
 
 
+def outer(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
+    """The same for each entry of the first input with each of the second."""
+    left, right = (as_dual_array(x) for x in inputs)
+    column = np.reshape(left, np.shape(left) + (1,) * np.ndim(right))
+    return call(ufunc, name, (column, right))
+
+
 def _binary(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
     parts = [split(x) for x in inputs]
     values = [value for value, _ in parts]
@@ -140,20 +118,6 @@ def _binary(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
         aligned = tangent.reshape((1,) * (z.ndim - value.ndim) + tangent.shape)
         total[..., : tangent.shape[-1]] += slope[..., np.newaxis] * aligned
     return finish(z, total)
-
-
-def _reduce(
-    ufunc: np.ufunc, method: str, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
-    function = _REDUCTIONS.get((ufunc, method))
-    if function is None:
-        raise no_rule(name)
-    axis = options.pop("axis", 0)
-    keepdims = {"keepdims": True} if options.pop("keepdims", False) else {}
-    refuse_options(name, options)
-    from gendsl.transforms.array_functions import apply_function
-
-    return apply_function(function, inputs, {"axis": axis, **keepdims})
 
 
 def multilinear(function: Callable[..., Any], *operands: Any) -> Any:

@@ -18,7 +18,10 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.errors import frame_location, user_frame
 from gendsl.lang.definition import FunctionNode
-from gendsl.transforms.run import Input, Label, Output, Run, Write
+from gendsl.transforms.inputs import Input
+from gendsl.transforms.labels import Label
+from gendsl.transforms.outputs import Output, Write
+from gendsl.transforms.run import Run
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class WatchedInput(Input):
     def __init__(
         self, run: Run, name: str, trace: Any, args: tuple[Any, ...], events: list[ReadEvent]
     ) -> None:
-        super().__init__(run, name, trace, args)
+        super().__init__(run.transform, run.next_coordinate, name, trace, args)
         self.run = run
         self.near = _nothing_at_hand  # so that every choice is asked for by `value`
         self.events = events

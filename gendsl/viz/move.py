@@ -16,8 +16,10 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import check_move, image, output_values
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.inputs import Input
 from gendsl.transforms.language import Transform, TransformPair
-from gendsl.transforms.run import Copy, Input, Output, Run
+from gendsl.transforms.outputs import Copy, Output
+from gendsl.transforms.run import Run
 from gendsl.viz.discrete_flow import ReadEvent, WatchedInput, discrete_sources
 
 Key = tuple[int, Path]
@@ -150,7 +152,7 @@ def _watched_run(
         run.inputs.append(WatchedInput(run, name, source, args, events))
     keywords: dict[str, Any] = {**f.parameters}
     for side, name in enumerate(f.outputs):
-        output = Output(run, name, () if side else trace.observed_paths)
+        output = Output(f, name, () if side else trace.observed_paths)
         run.outputs.append(output)
         keywords[name] = output
     f.body(*run.inputs, **keywords)

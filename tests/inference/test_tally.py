@@ -22,7 +22,7 @@ from gendsl.inference import (
     resume,
     single_site,
 )
-from gendsl.inference.compose import ComposedInfo
+from gendsl.inference.infos import ComposedInfo
 from gendsl.inference.running.tally import _REASONS, Tally, count
 from tests.inference.test_executors import InTurn
 

@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, Any
 from numpy.random import Generator
 
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.inference.compiled import thresholds
+from gendsl.inference.any_kernel import Compilable
+from gendsl.inference.compiled import policy, thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.inference.compiled.mistakes import as_refusals
+from gendsl.inference.compiled.texts import observed_of
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_whole, wanted
 
 if TYPE_CHECKING:
     from gendsl.inference.compiled.called import Running
-    from gendsl.inference.kernel import Kernel
 
 _LOG = logging.getLogger(__name__)
 TRACES = {LookedAt, CompiledTrace, ReferenceTrace}  # the last of programs with few choices
@@ -62,11 +63,11 @@ class _Hands(threading.local):
     def __init__(self) -> None:
         self.are_off = False
         self.given: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.called: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Kernel, _Called]]
+        self.called: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Compilable, _Called]]
         self.called = weakref.WeakKeyDictionary()
         self.running: list[Running] = []
 
-    def called_on(self, program: Any) -> weakref.WeakKeyDictionary[Kernel, _Called]:
+    def called_on(self, program: Any) -> weakref.WeakKeyDictionary[Compilable, _Called]:
         """How often kernels were called on traces of a program."""
         found = self.called.get(program)
         if found is None:
@@ -94,7 +95,7 @@ def off() -> Iterator[None]:
         _HANDS.are_off = before
 
 
-def step(kernel: Kernel, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
+def step(kernel: Compilable, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
     """A step of a kernel as machine code; None if it is not that."""
     hands = _HANDS
     if hands.are_off or not hands.running or type(rng) is not Generator or not _may_run(trace):
@@ -117,7 +118,7 @@ def step(kernel: Kernel, trace: Any, rng: Generator) -> tuple[Any, Any] | None:
     return made
 
 
-def note(kernel: Kernel, before: Any, after: Any) -> None:
+def note(kernel: Compilable, before: Any, after: Any) -> None:
     """Note that a kernel was called with a trace, and gave another, or the same; it may be compiled now."""
     hands = _HANDS
     if hands.are_off or not _may_run(before):
@@ -147,8 +148,6 @@ def told_of(kernel: Any, program: Any) -> str | None:
 
 def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     """Make machine code of a kernel that is called often, and of those that take turns, where that pays."""
-    from gendsl.inference.compiled import policy  # with what reads programs
-
     on_program, least = hands.called_on(trace.gen_fn), called.times / thresholds.OFTEN_ENOUGH
     several = {
         one: often.times
@@ -173,7 +172,7 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     hands.running[:] = [running, *others][:thresholds.MOST_RUNNING]
 
 
-def _running(kernels: list[Kernel], trace: Any) -> Running | None:
+def _running(kernels: list[Compilable], trace: Any) -> Running | None:
     """Kernels as machine code; None if there are none."""
     from gendsl.inference.compiled.called import Running  # with the compiler
 
@@ -184,11 +183,11 @@ def _running(kernels: list[Kernel], trace: Any) -> Running | None:
 
 
 def _which(
-    check: Callable[[Kernel, Any], None],
-    kernels: Iterable[Kernel],
+    check: Callable[[Compilable, Any], None],
+    kernels: Iterable[Compilable],
     trace: Any,
-    called: Mapping[Kernel, _Called],
-) -> list[Kernel]:
+    called: Mapping[Compilable, _Called],
+) -> list[Compilable]:
     """The kernels for which a check doesn't say why not; of others that is noted."""
     found = []
     for one in kernels:
@@ -203,9 +202,8 @@ def _which(
     return found
 
 
-def _check_closed(kernel: Kernel, trace: Any) -> None:
+def _check_closed(kernel: Compilable, trace: Any) -> None:
     """Raise `NotClosed` unless a kernel can be compiled by itself."""
     from gendsl.compiler.run.closed_move import ClosedKernel  # takes long to import
-    from gendsl.inference.compiled.texts import observed_of
 
     ClosedKernel(trace.gen_fn, trace.args, [kernel.move], observed_of(trace))

@@ -15,12 +15,13 @@ from gendsl.compiler.llvm.native_layout import ACCEPTED, IMPOSSIBLE, Word
 from gendsl.compiler.moves import REPEAT, RUN
 from gendsl.compiler.run.native_choices import HeldChoices
 from gendsl.compiler.run.native_state import NativeState
+from gendsl.inference.any_kernel import Compilable
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.at_hand import AtHand, place_of
 from gendsl.inference.compiled.looked_at import AsItWas, LookedAt
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import Flat, Part
-from gendsl.inference.kernel import Kernel, Told
+from gendsl.inference.infos import Told
 from gendsl.inference.running.tally import OTHER, Tally
 from gendsl.runtime.change import is_same
 
@@ -45,7 +46,7 @@ class Running:
         strays: how often with a trace that had to be read, or of which more than choices was asked.
     """
 
-    def __init__(self, kernels: Sequence[Kernel], trace: Any) -> None:
+    def __init__(self, kernels: Sequence[Compilable], trace: Any) -> None:
         parts = [Part(kernel, kernel.move, (kernel.name,)) for kernel in kernels]
         schedule = [word for number in range(len(parts)) for word in (RUN, number, REPEAT, 0)]  # _WORDS each
         flat = Flat(parts, schedule, 1.0, 0.0, [1.0] * len(parts))

@@ -10,7 +10,7 @@ from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.compiler.run.chain_state import ChainState
 from gendsl.errors import NotDeterministicError
-from gendsl.inference.compose import ComposedInfo
+from gendsl.inference.infos import ComposedInfo
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import values_of
 

@@ -20,6 +20,7 @@ from gendsl.compiler.run.chain_state import FIRST_ZERO, OTHER_THAN_OBSERVED, Cha
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_draws import Draws, RecordedDraws
 from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.any_kernel import run_kernel
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.at_hand import KeptDraws
 from gendsl.inference.compiled.comparison import check_density, difference
@@ -28,7 +29,6 @@ from gendsl.inference.compiled.looked_at import TOO_OFTEN, AsItWas, LookedAt, Va
 from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
 from gendsl.inference.compiled.readings import Readings
 from gendsl.inference.compiled.texts import compiled, compiled_text, observed_of
-from gendsl.inference.kernel import run_kernel
 from gendsl.inference.running.tally import OTHER, Tallies, Tally, count
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition

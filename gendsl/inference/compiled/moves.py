@@ -22,8 +22,7 @@ from gendsl.compiler.moves import (
     Updating,
     all_within,
 )
-from gendsl.inference.adaptation import TuningWarmUp
-from gendsl.inference.kernel import Kernel, kernel_name
+from gendsl.inference.any_kernel import Compilable, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
@@ -153,7 +152,7 @@ def check_all_compiled(flat: Flat, least: int) -> None:
 
 def is_compiled(kernel: Any) -> bool:
     """Whether a kernel, or its warm-up, that is made of no others says what it does, for the compiler."""
-    return isinstance(kernel, (Kernel, TuningWarmUp)) and kernel.move is not None
+    return isinstance(kernel, Compilable) and kernel.move is not None
 
 
 def why_called(kernel: Any) -> str:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gendsl.address import format_address
 from gendsl.errors import ValueTypeError
+from gendsl.inference.results.draws import Sampled
 from gendsl.interface import Trace
-
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
 
 _RATE = "acceptance_rate"
 _MOST_MISSING = 9  # for each observation, in an array of them
 
 
-def to_arviz(run: Run, names: Sequence[Any] | None = None) -> Any:
+def to_arviz(run: Sampled, names: Sequence[Any] | None = None) -> Any:
     """See `Run.to_arviz`."""
     posterior = posterior_arrays(run, names)
     stats, kernels = step_arrays(run)
@@ -27,7 +25,11 @@ def to_arviz(run: Run, names: Sequence[Any] | None = None) -> Any:
 
 
 def _made(
-    run: Run, posterior: dict[str, Any], stats: dict[str, Any], kernels: list[str], observed: dict[str, Any]
+    run: Sampled,
+    posterior: dict[str, Any],
+    stats: dict[str, Any],
+    kernels: list[str],
+    observed: dict[str, Any],
 ) -> Any:
     """What ArviZ makes of these groups."""
     arviz = _arviz()
@@ -54,7 +56,7 @@ def _arviz() -> Any:
     return arviz
 
 
-def posterior_arrays(run: Run, names: Sequence[Any] | None = None) -> dict[str, Any]:
+def posterior_arrays(run: Sampled, names: Sequence[Any] | None = None) -> dict[str, Any]:
     """For each quantity an array of shape (chains, draws, ...).
 
     Raises:
@@ -105,7 +107,7 @@ def _array(name: str, columns: list[list[Any]]) -> Any:
     return filled.reshape(*shape, *largest)
 
 
-def _choices(run: Run) -> dict[str, Any]:
+def _choices(run: Sampled) -> dict[str, Any]:
     """The latent choices of whole traces: those whose addresses differ in a last index are one variable."""
     draws = run.latent_choices()
     sizes: dict[Any, int | None] = {}
@@ -130,7 +132,7 @@ def _choices(run: Run) -> dict[str, Any]:
     return arrays
 
 
-def step_arrays(run: Run) -> tuple[dict[str, Any], list[str]]:
+def step_arrays(run: Sampled) -> tuple[dict[str, Any], list[str]]:
     """What became of the steps of each draw, arrays of shape (chains, draws, ...), and the kernels' names.
 
     Empty where a chain has no such notes, as one has that an older version wrote to a file.
@@ -148,7 +150,7 @@ def step_arrays(run: Run) -> tuple[dict[str, Any], list[str]]:
     return arrays, kernels
 
 
-def observed_arrays(run: Run) -> dict[str, Any]:
+def observed_arrays(run: Sampled) -> dict[str, Any]:
     """The observations that all chains have: those whose addresses differ in their indices are one array."""
     traces = [chain.last for chain in run.chains]
     if any(not isinstance(trace, Trace) for trace in traces):

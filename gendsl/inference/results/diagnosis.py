@@ -6,21 +6,19 @@ import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gendsl.choices.display import summary as short
 from gendsl.errors import ValueTypeError
 from gendsl.inference.results.convergence import effective_draws, r_hat
+from gendsl.inference.results.draws import Sampled
 from gendsl.inference.results.scalars import Chains, few_scalars, present, scalars
-from gendsl.inference.results.summary import FEW
+from gendsl.inference.results.summary import FEW, frequency
 from gendsl.inference.results.tables import number, ratio, whole
 from gendsl.inference.running.chain import Chain
 from gendsl.inference.running.tally import Tally
-
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
 
 R_HAT, EFFECTIVE = 1.01, 100
 """Above the one chains don't agree, and with fewer effective draws a chain neither this nor errors are known.
@@ -74,7 +72,7 @@ class Diagnosis:
         return f"<div>{''.join(f'<p>{html.escape(line)}</p>' for line in lines)}</div>"
 
 
-def diagnose(run: Run) -> Diagnosis:
+def diagnose(run: Sampled) -> Diagnosis:
     """See `Run.diagnose`."""
     numbers, _ = scalars(run)
     found = findings(run, numbers)
@@ -86,7 +84,7 @@ def diagnose(run: Run) -> Diagnosis:
     return Diagnosis(problems, tuple(remarks), kernels)
 
 
-def findings(run: Run, numbers: Mapping[str, Chains], longest: int | None = None) -> list[Finding]:
+def findings(run: Sampled, numbers: Mapping[str, Chains], longest: int | None = None) -> list[Finding]:
     """What is to be said of a run, problems first.
 
     Args:
@@ -105,7 +103,7 @@ def findings(run: Run, numbers: Mapping[str, Chains], longest: int | None = None
     return sorted(found, key=lambda finding: not finding.is_problem)
 
 
-def brief_findings(run: Run) -> list[Finding]:
+def brief_findings(run: Sampled) -> list[Finding]:
     """The same for `print(run)`, which looks at so much as takes about a second at most."""
     draws = max(len(run), 1)
     most = max(8, _WORK // (5 * min(draws, _LONGEST * len(run.chains))))
@@ -121,7 +119,7 @@ def _choices(chain: Chain) -> int:
     return 0 if not len(kept) else len(kept[0] if type(kept[0]) is dict else kept[0].choices)
 
 
-def log_density(run: Run) -> dict[str, Chains]:
+def log_density(run: Sampled) -> dict[str, Chains]:
     """The log density of each draw; nothing where it wasn't noted."""
     if any(len(chain.steps) != len(chain) for chain in run.chains):
         return {}
@@ -131,7 +129,7 @@ def log_density(run: Run) -> dict[str, Chains]:
 # --- problems --------------------------------------------------------------------------------------
 
 
-def _of_kernels(run: Run) -> Iterator[Finding]:
+def _of_kernels(run: Sampled) -> Iterator[Finding]:
     for name, tally in run.acceptance.items():
         if tally.proposed and not tally.accepted:
             yield Finding(f"none of {tally.proposed} proposals of {name} was accepted")
@@ -140,7 +138,7 @@ def _of_kernels(run: Run) -> Iterator[Finding]:
             yield Finding(f"{diverged}: draws may be missing where the density changes fast")
 
 
-def _of_agreement(run: Run, numbers: Mapping[str, Chains], longest: int | None) -> Iterator[Finding]:
+def _of_agreement(run: Sampled, numbers: Mapping[str, Chains], longest: int | None) -> Iterator[Finding]:
     shortest = min((len(chain) for chain in run.chains if len(chain)), default=0)
     if shortest < EFFECTIVE:
         yield Finding(
@@ -173,7 +171,7 @@ def least_effective(chains: Sequence[Any]) -> float:
     return min((n for n in both if not math.isnan(n)), default=math.nan)
 
 
-def _of_shares(run: Run, numbers: Mapping[str, Chains]) -> Iterator[Finding]:
+def _of_shares(run: Sampled, numbers: Mapping[str, Chains]) -> Iterator[Finding]:
     """Of values and structures that were entered seldom, whose shares say how long a few visits were."""
     seldom: dict[str, tuple[int, float]] = {}
     constant = []
@@ -221,10 +219,10 @@ def _note(seldom: dict[str, tuple[int, float]], name: str, hits: Sequence[np.nda
         seldom[name] = count, float(np.concatenate(hits).mean())
 
 
-def _note_others(seldom: dict[str, tuple[int, float]], run: Run, name: str) -> None:
+def _note_others(seldom: dict[str, tuple[int, float]], run: Sampled, name: str) -> None:
     """The same for the values of a quantity that isn't made of numbers."""
     try:
-        shares = run.frequency(name)
+        shares = frequency(run.by_chain(name), name)
     except ValueTypeError:  # arrays that change their shape, of which no entry was a number
         return
     if 1 < len(shares) <= _VALUES:
@@ -250,7 +248,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _all_is_well(run: Run, numbers: Mapping[str, Chains]) -> str:
+def _all_is_well(run: Sampled, numbers: Mapping[str, Chains]) -> str:
     every = {**numbers, **log_density(run)}
     kept = {name: [chain for chain in present(chains) if len(chain)] for name, chains in every.items()}
     ratios = {name: r_hat(chains) for name, chains in kept.items()}

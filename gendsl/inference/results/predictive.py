@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +10,14 @@ from gendsl.address import Path, format_address
 from gendsl.choices import ChoiceMap
 from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityError
 from gendsl.inference.results.arviz_export import filled
+from gendsl.inference.results.draws import Sampled
 from gendsl.inference.running.chain import Chain
 from gendsl.inference.running.recording import Quantities, as_recorders, quantities, reader_of
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.saving import latent
 
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
 
-
-def predicted_chains(run: Run, record: Any, args: tuple[Any, ...] | None, rng: Rng) -> list[Chain]:
+def predicted_chains(run: Sampled, record: Any, args: tuple[Any, ...] | None, rng: Rng) -> list[Chain]:
     """The quantities of a new trace for each draw; see `Run.posterior_predictive`."""
     if run.names:
         raise ValueTypeError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +13,15 @@ from gendsl.choices.display import summary
 from gendsl.errors import ValueTypeError
 from gendsl.inference.results.convergence import mean_and_deviation
 from gendsl.inference.results.diagnosis import brief_findings
+from gendsl.inference.results.draws import Sampled
 from gendsl.inference.results.summary import frequency, monte_carlo_error
 from gendsl.inference.results.tables import MOST, html_table, number
 from gendsl.inference.running.tally import duration
 
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
-
 _VALUES = 8  # more distinct whole numbers than this have a mean and no table
 
 
-def run_html(run: Run) -> str:
+def run_html(run: Sampled) -> str:
     """The first line of a run's text, its kernels, its recorded quantities, and what can't be trusted."""
     title = html.escape(run.headline())
     texts = [f"{'warning: ' if f.is_problem else ''}{f.text}" for f in brief_findings(run)]
@@ -31,7 +29,7 @@ def run_html(run: Run) -> str:
     return f"<div><p><strong>{title}</strong></p>{_kernels(run)}{_quantities(run)}{notes}</div>"
 
 
-def _kernels(run: Run) -> str:
+def _kernels(run: Sampled) -> str:
     acceptance = run.acceptance
     heads, rows = ["kernel", "accepted", "proposals", "time of one"], []
     for name, tally in acceptance.items():
@@ -47,7 +45,7 @@ def _kernels(run: Run) -> str:
     return html_table(heads, rows) if rows else ""
 
 
-def _quantities(run: Run) -> str:
+def _quantities(run: Sampled) -> str:
     rows = [quantity_row(name, run.by_chain(name)) for name in run.names[:MOST]]
     if not rows:
         return ""

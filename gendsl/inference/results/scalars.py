@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gendsl.address import Path, as_path
+from gendsl.inference.results.draws import Sampled
 from gendsl.inference.running.recording import quantity_name
 from gendsl.runtime.saving import latent
-
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
 
 Chains = list[np.ndarray]
 """A number in each draw of each chain, NaN where it is missing."""
@@ -38,7 +36,7 @@ def label(path: Path) -> str:
 
 
 def scalars(
-    run: Run, names: Sequence[Any] | None = None, most: int | None = None
+    run: Sampled, names: Sequence[Any] | None = None, most: int | None = None
 ) -> tuple[dict[str, Chains], list[str]]:
     """The numbers of a run by their names, and the names of quantities that are none.
 
@@ -63,7 +61,7 @@ def scalars(
     return found, others
 
 
-def few_scalars(run: Run, most: int) -> dict[str, Chains]:
+def few_scalars(run: Sampled, most: int) -> dict[str, Chains]:
     """Of whole traces the numbers at some addresses: the first of those that the last draw has.
 
     They are looked up one by one, without a dict of all choices of every draw.
@@ -86,7 +84,7 @@ def _at(draw: Any, path: Path) -> Any:
     return None
 
 
-def _quantities(run: Run, names: Sequence[Any] | None) -> Iterator[tuple[str, list[list[Any]]]]:
+def _quantities(run: Sampled, names: Sequence[Any] | None) -> Iterator[tuple[str, list[list[Any]]]]:
     """Name and values of each quantity, None where a draw doesn't have it."""
     if run.names:
         for name in run.names if names is None else names:

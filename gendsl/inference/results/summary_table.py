@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from gendsl.address import as_path
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference.results.convergence import effective_draws, mean_and_deviation, r_hat, rectangle
 from gendsl.inference.results.diagnosis import Finding, findings
+from gendsl.inference.results.draws import Sampled
 from gendsl.inference.results.scalars import Chains, label, present, scalars
 from gendsl.inference.results.summary import monte_carlo_error
 from gendsl.inference.results.tables import html_table, number, ratio, text_table, whole
 from gendsl.inference.running.recording import quantity_name
-
-if TYPE_CHECKING:
-    from gendsl.inference.results.run import Run
 
 _SHOWN = 60  # rows of the table as text
 
@@ -134,7 +132,7 @@ class Summary(Mapping[str, SummaryRow]):
         return f"<div>{html_table(heads, cells)}{notes}</div>"
 
 
-def summarise(run: Run, names: Sequence[Any] | None = None) -> Summary:
+def summarise(run: Sampled, names: Sequence[Any] | None = None) -> Summary:
     """See `Run.summary`."""
     numbers, others = scalars(run, names)
     if others and (names is not None or not numbers):

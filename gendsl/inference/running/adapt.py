@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gendsl.errors import ValueTypeError
-from gendsl.inference.kernel import KernelFunction, check_kernel
+from gendsl.inference.any_kernel import KernelFunction
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.running.chain import Plan, warm_up
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.trace import check_start

@@ -22,10 +22,10 @@ import numpy as np
 from gendsl.compiler.hir import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
+from gendsl.inference.any_kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.compiled import by_hand
 from gendsl.inference.compiled.looked_at import is_as_left
 from gendsl.inference.compiled.policy import Decision, decide
-from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.running.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
 from gendsl.inference.running.steps import Steps
 from gendsl.inference.running.tally import Tallies, count

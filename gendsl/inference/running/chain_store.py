@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import FileFormatError, KernelError
-from gendsl.inference.results.run import Draws
+from gendsl.inference.results.draws import Draws
 from gendsl.inference.running.chain import Chain, Plan
 from gendsl.inference.running.folder import DRAWS, STATE, VERSION, Folder
 from gendsl.inference.running.generators import encode_rng, read_rng

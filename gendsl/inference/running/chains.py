@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference.kernel import KernelFunction, check_kernel
+from gendsl.inference.any_kernel import KernelFunction
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.results.run import Run
 from gendsl.inference.running import checkpoint as files
 from gendsl.inference.running.chain import Chain, Plan, run_chain

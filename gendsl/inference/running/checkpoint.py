@@ -16,8 +16,8 @@ from typing import Any
 
 import gendsl.runtime.saving as saving
 from gendsl.errors import FileFormatError, ValueTypeError
-from gendsl.inference.kernel import kernel_name
-from gendsl.inference.results.run import Draws
+from gendsl.inference.any_kernel import kernel_name
+from gendsl.inference.results.draws import Draws
 from gendsl.inference.running.by_name import files_of, function_name, variable_of
 from gendsl.inference.running.chain import Chain, Plan
 from gendsl.inference.running.chain_store import ChainState, read_draws

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import gendsl.inference.running.cached  # noqa: F401  (registers how what is cached travels)
 from gendsl.errors import KernelError
-from gendsl.inference.results.run import Draws
+from gendsl.inference.results.draws import Draws
 from gendsl.inference.running.chain import Chain, Plan, run_chain
 from gendsl.inference.running.chain_store import ChainStore
 from gendsl.inference.running.folder import Folder

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.compiler.moves import LOWEST
-from gendsl.inference.compose import ComposedInfo, PickedInfo
+from gendsl.inference.infos import ComposedInfo, PickedInfo
 
 _REASONS = 20
 """How many different reasons are counted by themselves."""
