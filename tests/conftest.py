@@ -3,7 +3,7 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--turn N` it is the turn of a third of the slow tests, and of
+Where a file is named, all its cases run. With `--turn N` it is the turn of a quarter of the slow tests, and of
 one in 24 of the cases that only the sample leaves out; that of others comes with another number.
 """
 
@@ -38,7 +38,7 @@ MANY = 6
 ONE_IN = 9
 """The sample: about one case in so many."""
 
-TURNS, TURNS_OF_OTHERS = 3, 24
+TURNS, TURNS_OF_OTHERS = 4, 24
 """In how many turns all slow tests have run, and all cases that only the sample leaves out."""
 
 
@@ -46,7 +46,7 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the slow tests, too")
     parser.addoption(
         "--turn", type=int, metavar="N",
-        help="a number that says which third of the slow tests run, and which of the others",
+        help="a number that says which quarter of the slow tests run, and which of the others",
     )  # fmt: skip
 
 

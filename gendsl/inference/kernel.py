@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,14 +22,6 @@ from gendsl.inference.compiled.texts import observed_of
 from gendsl.inference.infos import Told
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.transforms.language import Transform
-
-
-class Info(Protocol):
-    """What the info of a kernel that proposes has in common."""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the proposal was accepted."""
 
 
 class Recipe(NamedTuple):

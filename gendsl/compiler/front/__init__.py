@@ -12,7 +12,7 @@ can't type raises `NotClosed` with the line.
 - statements: `statements`, `unpacking`, `matching`, `loops` over what `iteration` says, and their
   `loop_variables`; what tests tell of types: `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
-- calls: `calls`, `function_calls` and `constructors`, `sources` of functions, `binding` of arguments,
+- calls: `calls`, `function_calls`, `generator_functions`, `constructors`, `sources`, `binding` of arguments,
   `captures` and `cells` of nested functions; attributes of `objects`, special methods of `instances`;
   Python's own functions: `builtin_calls`, with tables of `number_calls`, `scalar_calls`, `reduction_calls`,
   `container_calls`, `object_calls`, `operator_calls`, `iterator_calls`

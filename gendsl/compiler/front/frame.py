@@ -13,7 +13,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.emitter import Emitter
 from gendsl.compiler.front.language import Language
 from gendsl.compiler.front.names import Name, Text
-from gendsl.compiler.front.scopes import cells_of, scope_of
+from gendsl.compiler.front.scopes import cells_of, mangled, scope_of
 from gendsl.compiler.front.walk import Walk
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
@@ -102,10 +102,9 @@ class Join:
 
 @dataclass(eq=False)
 class Handler:
-    """Where control goes if one of some errors is raised.
+    """Where control goes if an error of one of some classes is raised.
 
     Attributes:
-        errors: their classes.
         owner: the activation that handles them.
         label: of the block to leave; None where the interpreter is to decide what happens.
     """
@@ -181,18 +180,11 @@ class Frame(Emitter):
 
     def private(self, name: str) -> str:
         """The name of an attribute, as Python mangles private ones in the text of a class."""
-        if not name.startswith("__") or name.endswith("__"):
-            return name
         frame: Frame | None = self
         while frame is not None and frame.function is None:
             frame = frame.outer
-        if frame is None or frame.function is None:
-            return name
-        scopes = frame.function.__code__.co_qualname.split(".")[:-1]
-        while scopes and scopes[-1] == "<locals>":  # a function in a function
-            del scopes[-2:]
-        owner = scopes[-1].lstrip("_") if scopes else ""
-        return f"_{owner}{name}" if owner else name
+        function = None if frame is None else frame.function
+        return name if function is None else mangled(name, function.__code__.co_qualname)
 
     # --- variables --------------------------------------------------------------------------------
 

@@ -78,3 +78,16 @@ def cells_of(node: Any) -> frozenset[str]:
     ] if node is not None else []
     own, outside = scope_of(node)
     return frozenset(name for part in inner for name in nonlocals(part) if name in own - outside)
+
+
+def mangled(name: str, function: str) -> str:
+    """The name of an attribute as Python has it in the text of a function with a qualified name: private ones
+    of a class begin with its name.
+    """
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    scopes = function.split(".")[:-1]
+    while scopes and scopes[-1] == "<locals>":  # a function in a function
+        del scopes[-2:]
+    owner = scopes[-1].lstrip("_") if scopes else ""
+    return f"_{owner}{name}" if owner else name
