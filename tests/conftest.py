@@ -3,8 +3,8 @@
 A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
 cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
 cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
-Where a file is named, all its cases run. With `--turn N` it is the turn of a quarter of the slow tests, and of
-one in 24 of the cases that only the sample leaves out; that of others comes with another number.
+Where a file is named, all its cases run. With `--turn N` it is the turn of a quarter of the slow tests, and
+of one in 24 of the cases that only the sample leaves out; that of others comes with another number.
 """
 
 from __future__ import annotations

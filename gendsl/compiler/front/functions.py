@@ -12,8 +12,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.sources import FunctionSource, origin_of
-from gendsl.compiler.hir.facts import depth
-from gendsl.compiler.hir.types import Type, index_count, leaves
+from gendsl.compiler.hir.types import Type, depth, index_count, leaves
 from gendsl.compiler.hir.values import NONE, Value
 
 DEEPEST_TYPE = 8

@@ -36,6 +36,7 @@ from gendsl.compiler.hir.types import (
     Tuple,
     Type,
     Union,
+    depth,
     describe,
     leaves,
     looks_up,
@@ -491,11 +492,3 @@ class Facts:
                 return i
             self.changed = before
         raise NotClosed(f"{describe(type)} is no {describe(union)}")
-
-
-def depth(type: Type) -> int:
-    """How deeply tuples lie in tuples."""
-    match type:
-        case Tuple(items) | Union(items) | Iterator(_, items):
-            return 1 + max(map(depth, items), default=0)
-    return 0

@@ -370,6 +370,14 @@ def may_change(type: Type) -> bool:
     return False
 
 
+def depth(type: Type) -> int:
+    """How deeply tuples lie in tuples."""
+    match type:
+        case Tuple(items) | Union(items) | Iterator(_, items):
+            return 1 + max(map(depth, items), default=0)
+    return 0
+
+
 def describe(type: Type) -> str:
     """A type as a message shows it."""
     match type:
