@@ -1,11 +1,14 @@
 """Closed programs as text: `defaultdict`, `Counter`, dicts that are compared, slices by any step."""
 
+import heapq
 from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
 from gendsl import gen, normal, uniform_discrete
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 
@@ -140,3 +143,54 @@ def no_step(n):
 
 def test_a_slice_by_nothing_fails():
     raises_everywhere(no_step, (3,), {("k",): 0})
+
+
+@gen
+def of_counters(n, more):
+    x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    few, many = Counter(x), Counter(more)
+    few[0] -= 3
+    ("places", 0) @ ~normal(sum(10**i * part for i, part in enumerate((few + many).values())), 1)
+    ("places", 1) @ ~normal(sum(10**i * part for i, part in enumerate((few - many).values())), 1)
+    ("places", 2) @ ~normal(sum(10**i * part for i, part in enumerate((few | many).values())), 1)
+    ("places", 3) @ ~normal(sum(10**i * part for i, part in enumerate((few & many).values())), 1)
+    few.update(more)
+    few.update({9: 5, 0: 1})
+    many.subtract(x)
+    many.subtract(few)
+    ("sums",) @ ~normal(sum(k * c for k, c in few.items()) + 100 * sum(k * c for k, c in many.items()), 1)
+
+
+@gen
+def of_heaps(n):
+    heap = []
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        heapq.heappush(heap, (x, i))
+    ("least",) @ ~normal(heap[0][0], 1)
+    numbers = [x for x, _ in heap]
+    numbers.extend([0.5, -0.5])
+    numbers.reverse()
+    heapq.heapify(numbers)
+    ("order",) @ ~normal(sum(i * x for i, x in enumerate(numbers)), 1)
+    first, second = heapq.heapreplace(numbers, 2.0), heapq.heappushpop(numbers, -9.0)
+    while len(numbers) > 2:
+        first = 0.5 * first + heapq.heappop(numbers)
+    ("rest",) @ ~normal(first + second + numbers[0], 1)
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_counters_with_one_another_and_heaps(rng):
+    assert outcome(of_counters, (6, [1, 1, 3, 5]), rng=rng) == "equal"
+    assert outcome(of_heaps, (rng + 1,), rng=rng) == "equal"
+
+
+@gen
+def adds_dicts(n):
+    k = ~uniform_discrete(0, 1)
+    ("y",) @ ~normal(len(Counter([k]) + {1: 2}), 1)
+
+
+def test_a_program_that_always_fails_is_refused():
+    with pytest.raises(NotClosed, match="it always comes to add of dict and dict"):
+        ClosedDensity(adds_dicts, (1,))

@@ -26,7 +26,8 @@ can't type raises `NotClosed` with the line.
   where a name says so, and a wrong shape fails, so that the reference interpreter raises what NumPy raises:
   `library_numbers`, `library_making`, `library_shapes`, `library_joins`, `library_sums`,
   `library_searches`, `library_products`, `library_linear`, `library_stats`, `library_deque`,
-  `library_itertools`, `library_slopes`; with NumPy's bits: `library_exact`, `exact`
+  `library_itertools`, `library_counters`, `library_heaps`, `library_slopes`; with NumPy's bits:
+  `library_exact`, `exact`
 - choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`,
   `charts` and `coordinates`
 - traces that programs are given: `traces`, calls in these: `subtrees`, what their programs have there:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from types import FunctionType
+from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets, tables, text_columns, texts, traces
+from gendsl.compiler.front import library_counters, sets, tables, text_columns, texts, traces
 from gendsl.compiler.front.containers import one_behind_another
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import (
@@ -49,14 +51,22 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
+_OF_COUNTERS: dict[str, Any] = {
+    "add": library_counters.plus, "sub": library_counters.minus, "bitor": library_counters.most,
+    "bitand": library_counters.least,
+}  # fmt: skip
+
 
 def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """`+` and `*` of sequences."""
     at = frame.here
     if isinstance(a.type, Set) and isinstance(b.type, Set):
         return sets.binary(frame, name, a, b)
-    if name == "bitor" and isinstance(a.type, Dict) and isinstance(b.type, Dict):
-        return tables.united(frame, a, b)
+    if isinstance(a.type, Dict) and isinstance(b.type, Dict):
+        if a.type.missing is b.type.missing is Counter and name in _OF_COUNTERS:
+            return frame.language.call_function(frame, _OF_COUNTERS[name], [a, b], {})
+        if name == "bitor":
+            return tables.united(frame, a, b)
     lists = [isinstance(one.type, List) for one in (a, b)]
     if name == "add" and any(lists) and (all(lists) or is_plain_tuple((b if lists[0] else a).type)):
         kinds = [sequence_of(frame, one) if isinstance(one.type, List) else tuple for one in (a, b)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import heapq
 import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_itertools, operators
+from gendsl.compiler.front import library_heaps, library_itertools, operators
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.comprehensions import iterable
 from gendsl.compiler.front.frame import Frame, fresh_name, only
@@ -18,7 +19,7 @@ from gendsl.compiler.front.lists import append, extend, list_of
 from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.hir.types import Iterator, goes_once
+from gendsl.compiler.hir.types import Iterator, List, goes_once
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
@@ -225,6 +226,19 @@ def _ndenumerate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Va
     return _gone_through_once(frame, made)
 
 
+def _on_heaps(function: Any) -> Callable[..., Value]:
+    """A function of `heapq`, as that of a list."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        only(frame, named)
+        heap = frame.opened(args[0])
+        if not isinstance(heap.type, List):
+            raise frame.not_closed("a heap that is no list")
+        return library_call(frame, function, [heap, *args[1:]])
+
+    return handle
+
+
 ITERATORS: dict[Any, Callable[..., Value]] = {
     iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
     itertools.product: _product, itertools.pairwise: _pairwise,
@@ -236,5 +250,8 @@ ITERATORS: dict[Any, Callable[..., Value]] = {
         {2: library_itertools.pairs_with_replacement}, "combinations_with_replacement"
     ),
     np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
+    heapq.heappush: _on_heaps(library_heaps.push), heapq.heappop: _on_heaps(library_heaps.pop),
+    heapq.heapify: _on_heaps(library_heaps.order), heapq.heapreplace: _on_heaps(library_heaps.replace),
+    heapq.heappushpop: _on_heaps(library_heaps.push_and_pop),
     functools.reduce: _reduce, functools.partial: _partial,
 }  # fmt: skip

@@ -96,6 +96,8 @@ class Lowering(Program):
                 reason.program = program
                 raise
             if not self.facts.changed:
+                for entry in walked:
+                    _check_ends(entry.name, self.entries[entry.name][0])
                 return {entry.name: self._lowered(entry) for entry in walked}
         raise NotClosed("the types of its values do not settle")
 
@@ -146,6 +148,16 @@ class Lowering(Program):
         result = body(frame, origin.node, ("main", entry.name, "result"))
         main.results = list(leaves(result))
         return main, result, own
+
+
+def _check_ends(name: str, main: hir.Function) -> None:
+    """Refuse a program that fails whatever it is given, as the interpreter would make each step of it."""
+    every = list(hir.walk(main.body))
+    fails = [one for one in every if isinstance(one, hir.Fail)]
+    if fails and not any(isinstance(one, hir.Return) for one in every):
+        reason = NotClosed(f"it always comes to {fails[-1].reason}", fails[-1].line)
+        reason.program = name
+        raise reason
 
 
 def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import texts
+from gendsl.compiler.front import library_counters, texts
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import writable
 from gendsl.compiler.front.numbers import negation, to_integer
@@ -41,6 +41,7 @@ from gendsl.compiler.hir.types import (
     Type,
     Union,
     describe,
+    goes_once,
     is_unhashable,
     leaves,
 )
@@ -349,6 +350,12 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
         case "update", [more] if isinstance(more.type, Dict) and value.type.missing is not Counter:
             update(frame, frame.here, value, more)
             return NONE
+        case "update" | "subtract", [more] if value.type.missing is Counter:
+            counts = isinstance(more.type, Dict)
+            if not counts and goes_once(more.type):
+                raise frame.not_closed(f"{name} of a Counter with an iterator")
+            function = (_COUNTED if counts else _EACH_COUNTED)[name]
+            return frame.language.call_function(frame, function, [value, more], {})
         case "most_common", [] | [_] if value.type.missing is Counter:
             return frame.language.most_common(frame, value, args)
         case "total", [] if value.type.missing is Counter:
@@ -358,6 +365,10 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             clear(frame, value)
             return NONE
     raise frame.not_closed(f"the method {name} of a dict with these arguments")
+
+
+_COUNTED: dict[str, Any] = {"update": library_counters.add_counts, "subtract": library_counters.take_counts}
+_EACH_COUNTED: dict[str, Any] = {"update": library_counters.count_all, "subtract": library_counters.take_all}
 
 
 def copied(frame: Frame, value: Value, missing: Any = None) -> Value:
