@@ -218,3 +218,86 @@ def of_functions(n):
 )
 def test_an_iterator_that_is_no_simple_loop_is_refused(program):
     assert outcome(program, (3,)).startswith("refused")
+
+
+@gen
+def pairs_of_what_changes(xs):
+    a = ~normal(0, 1)
+    for first, second in itertools.pairwise(x * a for x in xs):
+        a += first * second
+    y = ~normal(a, 1)
+
+
+@gen
+def chain_of_a_list_that_grows(xs):
+    a = ~normal(0, 1)
+    values, total = [a, 1.0], 0.0
+    for value in itertools.chain(values, xs):
+        total += value
+        if len(values) < 4:
+            values.append(2.0)
+    y = ~normal(total, 1)
+
+
+@gen
+def sums_by_a_function_that_looks(xs):
+    a = ~normal(0, 1)
+    scale = 1.0
+    total = 0.0
+    for value in itertools.accumulate(xs, lambda so_far, x: so_far + scale * x):
+        total += value * a
+        scale += 1.0
+    y = ~normal(total, 1)
+
+
+@gen
+def places_of_an_array_that_changes(xs):
+    a = ~normal(0, 1)
+    table = np.array([1.0, 2.0, a])
+    total = 0.0
+    for (i,), value in np.ndenumerate(table):
+        table[2] += i
+        total += value
+    y = ~normal(total, 1)
+
+
+@gen
+def changed_by_what_is_called(xs):
+    a = ~normal(0, 1)
+    values = [a, 1.0, 2.0]
+
+    def told(one):
+        values[2] += one
+        return one
+
+    y = ~normal(sum(told(second - first) for first, second in itertools.pairwise(values)), 1)
+
+
+@gen
+def made_ahead(xs):
+    a = ~normal(0, 1)
+    values, seen, total = [a, 1.0, 2.0], [], 0.0
+    for first, second in itertools.pairwise(values):
+        total += second - first
+        seen.append(len(seen))
+    for value in itertools.chain(xs, values, range(2)):
+        total += value
+    steps = [second - first for first, second in itertools.pairwise(x * a for x in xs)]
+    for place, value in enumerate(itertools.accumulate(values)):
+        total += place * value
+    y = ~normal(total + sum(steps) + len(seen), 1)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pairs_of_what_changes, chain_of_a_list_that_grows, sums_by_a_function_that_looks,
+        places_of_an_array_that_changes, changed_by_what_is_called,
+    ],
+)  # fmt: skip
+def test_what_a_loop_changes_that_it_goes_through_is_not_made_ahead(program):
+    assert "which may change what its items are made of" in outcome(program, ([1.0, 3.0, 4.0],))
+
+
+def test_what_no_loop_changes_is_made_ahead():
+    assert outcome(made_ahead, ([1.0, 3.0, 4.0],)) == "equal"

@@ -265,8 +265,8 @@ def kept():
     [
         (yields_what_changes, "growing yields what may change, a list"),
         (changes_what_is_given, "the generator function noting changes what it has not made"),
-        (changed_meanwhile, "a loop over what over yields that may change what over reads"),
-        (changed_by_a_function, "a loop over what over yields that may change what over reads"),
+        (changed_meanwhile, "a loop over what over yields, which may change what its items are made of"),
+        (changed_by_a_function, "a loop over what over yields, which may change what its items are made of"),
         (without_end, "a generator function that never ends"),
         (with_a_result, "a generator function that returns a value"),
         (nested, "a generator function inside another function"),

@@ -13,6 +13,7 @@ can't type raises `NotClosed` with the line.
   `loop_variables`; what tests tell of types: `narrowing`
 - expressions: `expressions`, `comprehensions`, `operators` on values of any types, `numbers`
 - calls: `calls`, `function_calls`, `generator_functions`, `constructors`, `sources`, `binding` of arguments,
+  lists that are made `ahead` of the loops that go through them,
   `captures` and `cells` of nested functions; attributes of `objects`, special methods of `instances`;
   Python's own functions: `builtin_calls`, with tables of `number_calls`, `scalar_calls`, `reduction_calls`,
   `container_calls`, `object_calls`, `operator_calls`, `iterator_calls`

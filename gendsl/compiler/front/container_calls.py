@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import collections
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -184,7 +183,7 @@ def _insort(side: str) -> Handler:
 
 CONTAINERS: dict[Any, Handler] = {
     len: _len, range: _iterator("range"), enumerate: _iterator("enumerate"), zip: _iterator("zip"),
-    reversed: _iterator("reversed"), map: _iterator("map"), itertools.pairwise: _iterator("pairwise"),
+    reversed: _iterator("reversed"), map: _iterator("map"),
     filter: _iterator("filter"), list: made_list, tuple: _tuple, set: _set(False), frozenset: _set(True),
     dict: _dict, dict.fromkeys: _fromkeys, collections.defaultdict: _defaultdict,
     collections.Counter: _counter, sorted: _sorted,

@@ -268,18 +268,6 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             return Sequence(least, together, grows, fixed, limit)
         case "columns":
             return columns(frame, parts[0])
-        case "pairwise":
-            inner = _all_of(frame, parts[0])
-            if isinstance(inner.count, int):
-                pairs: int | Expr = max(inner.count - 1, 0)
-            else:
-                pairs = Op("imax", (Op("sub", (inner.count, Const(1, "i")), "i"), Const(0, "i")), "i")
-
-            def pair(i: Any) -> Value:
-                after = i + 1 if isinstance(i, int) else Op("add", (i, Const(1, "i")), "i")
-                return make_tuple([inner.at(i), inner.at(after)])
-
-            return Sequence(pairs, pair, inner.grows, inner.fixed)
         case "reversed":
             inner = _all_of(frame, parts[0])
             if isinstance(inner.count, int):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_heaps, library_itertools, operators
+from gendsl.compiler.front import ahead, library_heaps, library_itertools, operators
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.comprehensions import iterable
 from gendsl.compiler.front.frame import Frame, fresh_name, only
@@ -77,6 +77,11 @@ def _gone_through_once(frame: Frame, made: Value) -> Value:
     return Value(Iterator("iter", (made.type,)), made.leaves)
 
 
+def _made_ahead(frame: Frame, what: str, made: Value, values: list[Value]) -> Value:
+    """The same of one that Python makes item by item of values."""
+    return NOTHING if is_never(made) else ahead.note(frame, made, ahead.of_values(frame, what, values))
+
+
 def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.accumulate(values, function, initial=...)`."""
     only(frame, named, "func", "initial")
@@ -104,7 +109,7 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
     loop_over(frame, node, args[0], [total], add)
     frame.env.pop(total, None)
-    return _gone_through_once(frame, made)
+    return _made_ahead(frame, "itertools.accumulate", made, [args[0], function])
 
 
 def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -154,7 +159,7 @@ def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         frame.unrolled += (("chain", i),)
         extend(frame, frame.here, made, one)
         frame.unrolled = frame.unrolled[:-1]
-    return _gone_through_once(frame, made)
+    return _made_ahead(frame, "itertools.chain", made, args)
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -201,7 +206,7 @@ def _pairwise(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     only(frame, named)
     (values,) = args
     made = library_call(frame, library_itertools.neighbours, [_listed(frame, values)])
-    return _gone_through_once(frame, made)
+    return _made_ahead(frame, "itertools.pairwise", made, [values])
 
 
 def _ndindex(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -222,8 +227,9 @@ def _ndenumerate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Va
     """`numpy.ndenumerate(array)`."""
     only(frame, named)
     (given,) = args
-    made = library_call(frame, library_itertools.with_indices, [as_array(frame, given)])
-    return _gone_through_once(frame, made)
+    array = as_array(frame, given)
+    made = library_call(frame, library_itertools.with_indices, [array])
+    return _made_ahead(frame, "np.ndenumerate", made, [array])
 
 
 def _on_heaps(function: Any) -> Callable[..., Value]:

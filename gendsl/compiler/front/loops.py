@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import generator_functions, library_deque, tables
+from gendsl.compiler.front import ahead, library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
 from gendsl.compiler.front.names import Name
@@ -50,6 +50,7 @@ def loop_over(
         fixed: whether it goes over the items that a list has now, whatever is added to it meanwhile.
     """
     value = frame.opened(value)
+    names = list(names)
     if isinstance(value.type, Union):
         _over_union(frame, node, value, names, lower, forgotten, target, fixed)
         return
@@ -63,7 +64,7 @@ def loop_over(
         _growing(frame, node, value, names, lower, forgotten)
     else:
         _counting(frame, node, value, found, names, lower, forgotten, target, fixed)
-    generator_functions.check(frame, node, value.type, frame.out[start:])
+    ahead.check(frame, node, value.type, names, frame.out[start:])
 
 
 def _counting(

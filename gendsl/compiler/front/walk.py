@@ -49,8 +49,7 @@ class Walk:
         covers: whether programs note which tuples the items of others begin with, in addresses that end with
             these, so that no choice is made below another one.
         tuples: the tuples in addresses, or the codes of their items, by their numbers.
-        yielding: the generator functions that may read what is changed meanwhile, with the layouts of the
-            lists that they read, by the sites of what they yield.
+        ahead: what lists depend on that are made at once, by their sites; see `front.ahead`.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
@@ -98,7 +97,7 @@ class Walk:
         self.blocks: dict[int, Any] = {}
         self.adapted: dict[int, Any] = {}
         self.refused: list[NotClosed] = []
-        self.yielding: dict[int, tuple[str, set[tuple[hir.Kind, ...]]]] = {}
+        self.ahead: dict[int, Any] = {}
         self.tuples: dict[Expr, Value | list[Expr]] = {}
 
     @property
