@@ -268,12 +268,17 @@ def absent(model_in, aux_in, *, model_out, aux_out):
     copy(model_in["none", 0], model_out["mu", 0])
 
 
-WRONG = [copied_twice, copied_and_kept, not_a_number, observation, written_twice, labelled, absent]
+WRONG = [copied_twice, copied_and_kept, not_a_number, observation, written_twice, absent]
 
 
 @pytest.mark.parametrize("f", WRONG, ids=lambda f: f.name)
 def test_where_the_interpreter_raises_a_text_fails(f):
     assert results_of(f) == {"raises": 6}
+
+
+def test_a_transform_that_always_raises_is_refused():
+    with pytest.raises(NotClosed, match="it always comes to the label discrete for a continuous choice"):
+        results_of(labelled)
 
 
 @gen
