@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, normal
+from gendsl import bernoulli, gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 from tests.compiler.test_sampler import outcome as sampled
 
@@ -301,3 +301,31 @@ def test_what_a_loop_changes_that_it_goes_through_is_not_made_ahead(program):
 
 def test_what_no_loop_changes_is_made_ahead():
     assert outcome(made_ahead, ([1.0, 3.0, 4.0],)) == "equal"
+
+
+@gen
+def of_itertools(rows, xs):
+    a = ~normal(0, 1)
+    z = ~uniform_discrete(0, 2)
+    total = sum(itertools.chain.from_iterable(rows)) + sum(itertools.chain.from_iterable([x] * 2 for x in xs))
+    total += sum(itertools.islice(xs, 2)) + 2 * sum(itertools.islice(xs, z, None))
+    total += sum(itertools.islice(xs, 0, 3, 2)) + sum(itertools.takewhile(lambda x: x < a + 2, xs))
+    total += 3 * sum(itertools.dropwhile(lambda x: x < 2, xs))
+    total += sum(itertools.starmap(lambda x, y: x * y * a, [(1.0, a), (2.0, z)]))
+    for x in itertools.takewhile(lambda x: x < 3.5, (x + z for x in xs)):
+        total += x
+    ("y",) @ ~normal(total, 1)
+    united = set().union(*[{i, z} for i in range(3)])
+    joined = {7}.union([z, 9], {8})
+    ("sets",) @ ~normal(len(united) + 10 * len(joined) + max(*xs) + min(*[x * a for x in xs]), 1)
+
+
+@gen
+def of_one_value(xs):
+    ("y",) @ ~normal(max(*xs), 1)
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_more_of_itertools_and_stars(rng):
+    assert outcome(of_itertools, ([[1.0], [], [2.0, 3.0]], [1.0, 3.0, 4.0]), rng=rng) == "equal"
+    raises_everywhere(of_one_value, ([1.0],), {("y",): 0.1})

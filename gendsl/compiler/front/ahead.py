@@ -15,6 +15,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.names import Name
+from gendsl.compiler.front.scopes import scope_of
 from gendsl.compiler.hir import Body, Input, Statement
 from gendsl.compiler.hir import types as kinds
 from gendsl.compiler.hir.facts import Facts
@@ -81,7 +82,7 @@ def _of_value(frame: Frame, what: str, value: Value) -> Ahead:
         case _ if not goes_on and is_given(frame.program.facts, value):
             return Ahead(what)
         case kinds.Generator(node=node) | Closure(node=node):
-            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            names = _free(node)
             others = [frame.env[name].type for name in names if name in frame.env]
             own = None if any(isinstance(one, Closure) for one in others) else frozenset[Name](names)
             return Ahead(what, None, own)
@@ -94,6 +95,16 @@ def _of_value(frame: Frame, what: str, value: Value) -> Ahead:
         case Number() | Known():
             return Ahead(what)
     return Ahead(what, None, None)
+
+
+def _free(node: Any) -> set[str]:
+    """The names that a generator or a function may look up in what is around it."""
+    if isinstance(node, ast.GeneratorExp):
+        targets = [part for one in node.generators for part in ast.walk(one.target)]
+        bound = {part.id for part in targets if isinstance(part, ast.Name)}
+    else:
+        bound = set(scope_of(node)[0])
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - bound
 
 
 def check(frame: Frame, node: ast.AST, type: Type, names: Iterable[Name], statements: Body) -> None:

@@ -19,15 +19,11 @@ from gendsl.compiler.front.loops import each
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operators import equal
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, describe
+from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, Rest, Set, describe
 from gendsl.compiler.hir.values import NONE, Value, is_never, items_of, known, make_tuple
 
 MAPPING = "**"
 """Stands among the arguments by name for a dict with more of them."""
-
-
-class Rest:
-    """The class of the last of the arguments by place, where it is a list of more of them."""
 
 
 def arguments(
@@ -117,20 +113,32 @@ def has_rest(args: list[Value]) -> bool:
     return bool(args) and getattr(args[-1].type, "cls", None) is Rest
 
 
-def check_spread(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> None:
-    """Refuse lists and dicts of arguments where the parameters are not those of a user's function."""
+def check_spread(
+    frame: Frame, function: Value, args: list[Value], named: dict[str, Value]
+) -> list[Value]:
+    """The arguments by place; lists and dicts of them are refused where the parameters are not those of a
+    user's function.
+    """
     if not has_rest(args) and MAPPING not in named:
-        return
+        return args
     found = getattr(function.type, "value", None) if isinstance(function.type, Known) else None
     if isinstance(function.type, Method):
         found = function.type.function
     module = str(getattr(found, "__module__", "")).partition(".")[0]
     own = isinstance(found, FunctionType) and module not in ("numpy", "scipy", "gendsl", "collections")
     if found is zip and MAPPING not in named:
-        return
+        return args
+    if found == "union" and isinstance(function.type, Method) and isinstance(function.type.owner, Set):
+        return args
+    if found in (max, min) and len(args) == 1 and MAPPING not in named:  # which take one list, too
+        (given,) = items_of(args[0])
+        few = Op("lt", (frame.language.length(frame, given), Const(2, "i")), "b")
+        frame.fail_if(few, f"{found.__name__} of one value, which is none of several")
+        return [given]
     if not own and not isinstance(function.type, Closure):
         what = "a star argument whose length is not known" if has_rest(args) else "** of a dict in a call"
         raise frame.not_closed(what)
+    return args
 
 
 def bound(

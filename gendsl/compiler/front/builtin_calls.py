@@ -72,7 +72,11 @@ EAGER = frozenset([
     collections.deque,
 ])  # fmt: skip
 """Functions that go through their arguments in the call."""
-LAZY = frozenset([enumerate, zip, map, filter, iter, itertools.pairwise])
+LAZY = frozenset([
+    enumerate, zip, map, filter, iter, itertools.pairwise, itertools.accumulate, itertools.chain,
+    itertools.chain.from_iterable, itertools.islice, itertools.takewhile, itertools.dropwhile,
+    itertools.starmap,
+])  # fmt: skip
 """Functions that go through their arguments where their result is gone through."""
 OF_DISPLAYS = frozenset([np.concatenate, np.hstack, np.vstack, np.column_stack, np.stack])
 """Functions of several arrays, which may be of different kinds and lengths."""

@@ -118,7 +118,7 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
     if is_never(function):
         return NOTHING
     if not isinstance(function.type, Union):
-        check_spread(frame, function, args, named)
+        args = check_spread(frame, function, args, named)
     match function.type:
         case Union():
             return frame.switch(function, lambda one: call(frame, one, args, named))
@@ -235,8 +235,8 @@ def _call_container_method(
             return text_columns.method(frame, owner, name, args)
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
-        case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:
-            return library_call(frame, library_numbers.bit_count, [owner])
+        case Number(kind="i", mixed=False) if name in ("bit_count", "bit_length") and not args and not named:
+            return library_call(frame, getattr(library_numbers, name), [owner])
         case Number() if name == "item" and not args:
             return Value(Number(owner.type.kind), owner.leaves)
         case Known(value=draws.RandomGenerator()):

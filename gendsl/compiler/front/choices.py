@@ -47,7 +47,7 @@ from gendsl.compiler.hir.types import (
 from gendsl.compiler.hir.types import (
     Text as TextType,
 )
-from gendsl.compiler.hir.values import NOTHING, Value, is_never, items_of, known, make_tuple
+from gendsl.compiler.hir.values import NOTHING, Value, is_never, is_number, items_of, known, make_tuple
 from gendsl.distributions import Distribution, factor
 from gendsl.lang.sites import is_choice, is_splice, target_indices
 from gendsl.lang.trees import walk
@@ -82,7 +82,9 @@ def unaddressed(frame: Frame, node: ast.UnaryOp) -> Value | None:
 def assigned(frame: Frame, node: ast.expr, target: ast.Name) -> Value:
     """`(name := ~E)`."""
     assert isinstance(node, ast.UnaryOp)
-    return _made(frame, known((target.id,)), node.operand)
+    request = _operand(frame, node.operand)
+    found = _without_choice(frame, request)
+    return _from_request(frame, known((target.id,)), request, node.operand) if found is None else found
 
 
 def assign_choice(frame: Frame, target: ast.expr, node: ast.UnaryOp) -> None:
@@ -94,10 +96,15 @@ def assign_choice(frame: Frame, target: ast.expr, node: ast.UnaryOp) -> None:
         )
         return
     name, indices = found
-    if not indices:
-        frame.language.assign(frame, target, _made(frame, known((name,)), node.operand))
-        return
     request = _operand(frame, node.operand)
+    plain = _without_choice(frame, request)
+    if plain is not None:
+        frame.language.assign(frame, target, plain)
+        return
+    if not indices:
+        made = _from_request(frame, known((name,)), request, node.operand)
+        frame.language.assign(frame, target, made)
+        return
     at = [frame.atoms(frame.language.expression(frame, index)) for index in indices]
     value = frame.atoms(_from_request(frame, make_tuple([known(name), *at]), request, node))
     _store(frame, target, at, value)
@@ -156,6 +163,16 @@ def _operand(frame: Frame, node: ast.expr) -> Request:
     args, named = arguments(frame, node)
     found, owner = program
     return Request(None, found, [*owner, *args], named)
+
+
+def _without_choice(frame: Frame, request: Request) -> Value | None:
+    """`~` of a number or an array, which is the ordinary operator; None where it makes a choice."""
+    value = None if request.value is None else frame.opened(request.value)
+    return unary(frame, ast.Invert(), value) if value is not None and _is_plain(value) else None
+
+
+def _is_plain(value: Value) -> bool:
+    return isinstance(value.type, Array) or is_number(value)
 
 
 def _generative(frame: Frame, function: Value) -> tuple[Any, list[Value]] | None:

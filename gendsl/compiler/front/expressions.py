@@ -116,7 +116,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return array_arguments.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
-        case Number(kind="i", mixed=False) if name == "bit_count":
+        case Number(kind="i", mixed=False) if name in ("bit_count", "bit_length"):
             return Value(Method(value.type, name), value.leaves)
         case _ if not _may_have(value.type, name):
             frame.fail(f"{describe(value.type)} has no attribute {name}")

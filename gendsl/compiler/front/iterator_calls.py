@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler import hir
 from gendsl.compiler.front import ahead, library_heaps, library_itertools, operators
 from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.comprehensions import iterable
@@ -19,7 +20,7 @@ from gendsl.compiler.front.lists import append, extend, list_of
 from gendsl.compiler.front.loops import break_out, loop_over
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.hir.types import Iterator, List, goes_once
+from gendsl.compiler.hir.types import Iterator, List, Never, goes_once, leaves
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
@@ -201,6 +202,45 @@ def _chosen(functions: dict[int, Any], name: str) -> Callable[..., Value]:
     return handle
 
 
+def _from_iterable(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.chain.from_iterable(rows)`."""
+    only(frame, named)
+    (rows,) = args
+    made = library_call(frame, library_itertools.of_each, [_listed(frame, rows)])
+    return _made_ahead(frame, "itertools.chain", made, [rows, *_lists_in(frame, rows)])
+
+
+def _lists_in(frame: Frame, rows: Value) -> list[Value]:
+    """What stands for the lists that are the items of a list."""
+    if not isinstance(rows.type, List):
+        return []
+    kind = frame.program.facts.item(rows.type.site)
+    return [] if isinstance(kind, Never) else [Value(kind, tuple(hir.ZEROS[leaf] for leaf in leaves(kind)))]
+
+
+def _by_function(function: Any, name: str) -> Callable[..., Value]:
+    """A function of `itertools` of a function and of values."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        only(frame, named)
+        called, values = args
+        made = library_call(frame, function, [called, _listed(frame, values)])
+        return _made_ahead(frame, f"itertools.{name}", made, args)
+
+    return handle
+
+
+def _islice(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.islice(values, stop)`, `itertools.islice(values, start, stop, step)`."""
+    only(frame, named)
+    values, *ends = args
+    start, stop, *step = [NONE, *ends] if len(ends) == 1 else ends
+    first = known(0) if start.type == NONE.type else start
+    by = step[0] if step and step[0].type != NONE.type else known(1)
+    made = library_call(frame, library_itertools.some, [_listed(frame, values), first, stop, by])
+    return _made_ahead(frame, "itertools.islice", made, args)
+
+
 def _pairwise(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.pairwise(values)`."""
     only(frame, named)
@@ -248,6 +288,10 @@ def _on_heaps(function: Any) -> Callable[..., Value]:
 ITERATORS: dict[Any, Callable[..., Value]] = {
     iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
     itertools.product: _product, itertools.pairwise: _pairwise,
+    itertools.chain.from_iterable: _from_iterable, itertools.islice: _islice,
+    itertools.takewhile: _by_function(library_itertools.while_true, "takewhile"),
+    itertools.dropwhile: _by_function(library_itertools.from_false, "dropwhile"),
+    itertools.starmap: _by_function(library_itertools.applied, "starmap"),
     itertools.combinations: _chosen(
         {2: library_itertools.pairs, 3: library_itertools.triples}, "combinations"
     ),

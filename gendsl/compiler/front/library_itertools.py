@@ -46,6 +46,43 @@ def neighbours(values: Any) -> Any:
     return [(values[i], values[i + 1]) for i in range(len(values) - 1)]
 
 
+def of_each(rows: Any) -> Any:
+    """`chain.from_iterable(rows)`."""
+    return [value for row in rows for value in row]
+
+
+def while_true(test: Any, values: Any) -> Any:
+    """`takewhile(test, values)`."""
+    found = []
+    for value in values:
+        if not test(value):
+            break
+        found.append(value)
+    return found
+
+
+def from_false(test: Any, values: Any) -> Any:
+    """`dropwhile(test, values)`."""
+    found = []
+    begun = False
+    for value in values:
+        begun = begun or not test(value)
+        if begun:
+            found.append(value)
+    return found
+
+
+def applied(function: Any, rows: Any) -> Any:
+    """`starmap(function, rows)`."""
+    return [function(*row) for row in rows]
+
+
+def some(values: Any, start: Any, stop: Any, step: Any) -> Any:
+    """`islice(values, start, stop, step)`."""
+    assert start >= 0 and step > 0 and (stop is None or stop >= 0)
+    return values[start:stop:step]
+
+
 def with_indices(a: Any) -> Any:
     """`numpy.ndenumerate(a)`."""
     if a.ndim == 1:

@@ -26,6 +26,49 @@ def comb(n: int, k: int) -> int:
     return result
 
 
+def perm(n: int, k: int) -> int:
+    """The number of ways to choose k of n in order."""
+    assert n >= 0 and k >= 0
+    if k > n:
+        return 0
+    result = 1
+    for i in range(k):
+        result *= n - i
+    return result
+
+
+def gcd(a: int, b: int) -> int:
+    """The greatest common divisor."""
+    while b:
+        a, b = b, a % b
+    return abs(a)
+
+
+def lcm(a: int, b: int) -> int:
+    """The least common multiple."""
+    return 0 if a == 0 or b == 0 else abs(a // gcd(a, b) * b)
+
+
+def isqrt(n: int) -> int:
+    """The integer part of the root of n."""
+    assert n >= 0
+    root = int(math.sqrt(n))
+    while root > n // max(root, 1):
+        root -= 1
+    while root + 1 <= n // (root + 1):
+        root += 1
+    return root
+
+
+def bit_length(n: int) -> int:
+    """How many bits the size of an integer has."""
+    left, count = abs(n), 0
+    while left > 0:
+        left = left >> 1
+        count += 1
+    return count
+
+
 def bit_count(n: int) -> int:
     """How many bits of the size of an integer are 1."""
     left, count = abs(n), 0

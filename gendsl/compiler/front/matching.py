@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Mapping, Sequence
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import container_operators, objects
+from gendsl.compiler.front import container_operators, library_deque, objects, tables
+from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.expressions import attribute, condition, expression
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.operators import equal, identical
-from gendsl.compiler.hir import both
-from gendsl.compiler.hir.types import Array, List, Tuple, Union
-from gendsl.compiler.hir.values import NONE, Value, is_known, items_of, known, object_of
+from gendsl.compiler.front.unpacking import unpacked
+from gendsl.compiler.hir import Const, Op, both
+from gendsl.compiler.hir.types import Array, Dict, List, Number, Object, Text, Tuple, Union, describe
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    alternatives_of,
+    is_known,
+    is_never,
+    items_of,
+    known,
+    make_tuple,
+    object_of,
+)
 
 
 def match_statement(frame: Frame, node: ast.Match) -> None:
@@ -62,26 +77,90 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
         case ast.MatchOr(patterns=patterns) if not any(isinstance(p, ast.MatchAs) for p in patterns):
             tests = [_matches(frame, p, subject, names) for p in patterns]
             return container_operators.any_of(frame, tests)
-        case ast.MatchSequence(patterns=patterns) if not any(isinstance(p, ast.MatchStar) for p in patterns):
-            subject = frame.opened(subject)
-            if isinstance(subject.type, (Union, List, Array)):
-                raise frame.not_closed("a pattern of a sequence of unknown length", pattern)
-            if not isinstance(subject.type, Tuple) and not (
-                is_known(subject) and isinstance(object_of(subject), tuple)
-            ):
-                return hir.FALSE
-            if isinstance(subject.type, Tuple) and not issubclass(subject.type.cls, tuple):
-                return hir.FALSE
-            items = items_of(subject)
-            if len(items) != len(patterns):
-                return hir.FALSE
-            result: hir.Expr = hir.TRUE
-            for inner, item in zip(patterns, items, strict=True):
-                result = both(result, _matches(frame, inner, item, names))
-            return result
+        case ast.MatchSequence(patterns=patterns):
+            return _matches_sequence(frame, pattern, frame.opened(subject), patterns, names)
+        case ast.MatchMapping(keys=keys, patterns=patterns, rest=None):
+            return _matches_mapping(frame, pattern, frame.opened(subject), keys, patterns, names)
         case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=attributes, kwd_patterns=inner_patterns):
             return _matches_class(frame, subject, cls, patterns, attributes, inner_patterns, names)
     raise frame.not_closed("a pattern of this kind", pattern)
+
+
+def _matches_sequence(
+    frame: Frame,
+    pattern: ast.pattern,
+    subject: Value,
+    patterns: list[ast.pattern],
+    names: dict[str, Value],
+) -> hir.Expr:
+    if isinstance(subject.type, Union):
+        tuples = [i for i, one in enumerate(subject.type.alternatives) if isinstance(one, Tuple)]
+        plain = (Number, Text, Dict, Tuple)
+        if len(tuples) == 1 and all(isinstance(one, plain) for one in subject.type.alternatives):
+            subject = frame.atoms(subject)
+            is_one = Op("eq", (subject.leaves[0], Const(tuples[0], "i")), "b")
+            one = alternatives_of(subject)[tuples[0]]
+            return both(is_one, _matches_sequence(frame, pattern, one, patterns, names))
+    is_deque = isinstance(subject.type, Object) and subject.type.cls is library_deque.Deque
+    if isinstance(subject.type, (Union, Array)) or is_deque:
+        raise frame.not_closed(f"a pattern of a sequence for a {describe(subject.type)}", pattern)
+    stars = [i for i, one in enumerate(patterns) if isinstance(one, ast.MatchStar)]
+    least = len(patterns) - len(stars)
+    if isinstance(subject.type, List):
+        n = frame.atom(length(frame, subject), "n")
+        fits: hir.Expr = Op("ge" if stars else "eq", (n, Const(least, "i")), "b")
+
+        def unpack() -> Value:
+            return make_tuple(unpacked(frame, subject, len(patterns), stars[0] if stars else None))
+
+        found = frame.branch(frame.atom(fits), unpack, lambda: NOTHING)
+        if is_never(found):
+            return hir.FALSE
+        items = items_of(found)
+    else:
+        is_tuple = isinstance(subject.type, Tuple) and issubclass(subject.type.cls, tuple)
+        if not is_tuple and not (is_known(subject) and isinstance(object_of(subject), tuple)):
+            constant = object_of(subject) if is_known(subject) else None
+            if isinstance(constant, Sequence) and not isinstance(constant, str):
+                raise frame.not_closed("a pattern of a sequence that is a constant", pattern)
+            return hir.FALSE
+        count = len(items_of(subject))
+        if count < least or (count > least and not stars):
+            return hir.FALSE
+        fits, items = hir.TRUE, unpacked(frame, subject, len(patterns), stars[0] if stars else None)
+    for inner, item in zip(patterns, items, strict=True):
+        if not isinstance(inner, ast.MatchStar):
+            fits = both(fits, _matches(frame, inner, item, names))
+        elif inner.name is not None:
+            names[inner.name] = item
+    return fits
+
+
+def _matches_mapping(
+    frame: Frame,
+    pattern: ast.pattern,
+    subject: Value,
+    keys: list[ast.expr],
+    patterns: list[ast.pattern],
+    names: dict[str, Value],
+) -> hir.Expr:
+    has_defaults = isinstance(subject.type, Dict) and subject.type.missing is not None
+    if isinstance(subject.type, Union) or has_defaults:
+        raise frame.not_closed("a pattern of a mapping of several types, or with defaults", pattern)
+    if not isinstance(subject.type, Dict):
+        if is_known(subject) and isinstance(object_of(subject), Mapping):
+            raise frame.not_closed("a pattern of a mapping that is a constant", pattern)
+        return hir.FALSE
+    fits: hir.Expr = hir.TRUE
+    for node, inner in zip(keys, patterns, strict=True):
+        key = frame.atoms(expression(frame, node))
+        there = frame.atom(Op("ge", (tables.find(frame, subject, key), Const(0, "i")), "b"), "there")
+        item = functools.partial(tables.item, frame, subject, key)
+        value = frame.branch(there, item, lambda: NOTHING)
+        if is_never(value):
+            return hir.FALSE
+        fits = both(both(fits, there), _matches(frame, inner, value, names))
+    return fits
 
 
 def _matches_class(

@@ -123,10 +123,11 @@ def _test(name: str) -> Handler:
 
 
 def _integers(name: str) -> Handler:
-    """`math.factorial` and `math.comb`; a result beyond 64 bits fails."""
+    """A function of `math` of integers; a result beyond 64 bits fails."""
+    count = getattr(library_numbers, name).__code__.co_argcount
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        if not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
+        if len(args) != count or not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
             raise frame.not_closed(f"math.{name} of these values")
         return frame.language.call_function(frame, getattr(library_numbers, name), args, {})
 
@@ -137,6 +138,8 @@ _OF_NUMBERS: dict[Any, Handler] = {
     abs: _abs, divmod: _divmod, math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), math.isnan: _test("isnan"), math.isinf: _test("isinf"),
     math.isfinite: _test("isfinite"), math.comb: _integers("comb"), math.factorial: _integers("factorial"),
+    math.perm: _integers("perm"), math.gcd: _integers("gcd"), math.lcm: _integers("lcm"),
+    math.isqrt: _integers("isqrt"),
     **SCALARS,
 }  # fmt: skip
 

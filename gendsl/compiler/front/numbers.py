@@ -288,6 +288,13 @@ def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Valu
 def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
     if not all(map(is_number, args)):
         raise frame.not_closed(f"math.{name} of {', '.join(describe(v.type) for v in args)}")
+    if name == "hypot" and len(args) != 2:  # of two at a time, with other last bits
+        if frame.program.records:
+            exact.note(frame, "math.hypot of other than two numbers")
+        result: Expr = Const(0.0, "f")
+        for value in args:
+            result = frame.op("hypot", (result, number_leaf(value, "f")), "f")
+        return number(result)
     if name == "fabs":
         return number(Op("abs", (number_leaf(args[0], "f"),), "f"))
     if name == "math_pow":

@@ -16,8 +16,18 @@ from gendsl.compiler.front import tables
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import negation
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import Dict, Iterator, Set, describe
-from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, is_never, known, number, object_of
+from gendsl.compiler.hir.types import Dict, Iterator, Rest, Set, describe
+from gendsl.compiler.hir.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_never,
+    items_of,
+    known,
+    number,
+    object_of,
+)
 
 _ZERO = Const(0, "i")
 
@@ -207,8 +217,19 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
                 update(frame, node, value, more)
                 frame.unrolled = frame.unrolled[:-1]
             return NONE
-        case "union" | "intersection" | "difference" | "symmetric_difference", [other]:
-            names = {"union": "bitor", "intersection": "bitand", "difference": "sub"}
+        case "union", _:
+            made = of(frame, node, value, "union")
+            for i, other in enumerate(args):
+                frame.unrolled += (("union", i),)
+                if getattr(other.type, "cls", None) is Rest:
+                    (several,) = items_of(other)
+                    frame.language.each(frame, node, several, lambda one: update(frame, node, made, one))
+                else:
+                    update(frame, node, made, other)
+                frame.unrolled = frame.unrolled[:-1]
+            return made
+        case "intersection" | "difference" | "symmetric_difference", [other]:
+            names = {"intersection": "bitand", "difference": "sub"}
             if not isinstance(other.type, Set):
                 other = of(frame, node, other, "other")
             return binary(frame, names.get(name, "bitxor"), value, other)

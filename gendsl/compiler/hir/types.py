@@ -249,6 +249,10 @@ class Generator(Type):
     source: Type
 
 
+class Rest:
+    """The class of the last of the arguments of a call by place, where it is a list of more of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Below:
     """The first part of an address below a call of a program that calls itself: the number of that call,

@@ -1,0 +1,100 @@
+"""Closed programs as text: patterns of sequences and of mappings, and `~` that makes no choice."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import gen, normal, uniform, uniform_discrete
+from tests.compiler.closed_outcomes import outcome
+
+
+def area(shape):
+    match shape:
+        case {"kind": "disc", "radius": radius}:
+            return math.pi * radius**2
+        case {"kind": "box", "sides": (width, height)}:
+            return width * height
+        case {"sides": _}:
+            return -1.0
+    return 0.0
+
+
+def told(values):
+    match values:
+        case []:
+            return 0.0
+        case [one]:
+            return one
+        case [first, 0.0, *_]:
+            return -first
+        case [first, *inner, last] if len(inner) < 3:
+            return first + 10 * sum(inner) + 100 * last
+        case [*_, last]:
+            return last
+    return 5.0
+
+
+@gen
+def of_patterns(shapes, n):
+    x = ~uniform(0, 1)
+    z = ~uniform_discrete(0, 5)
+    total = sum(area(shape) for shape in shapes) + area({"kind": "disc", "radius": x})
+    match (x, z, "end"):
+        case (first, *rest, "end"):
+            total += first * len(rest)
+        case _:
+            total += 50.0
+    counts = {1: x, 2: 2.0}
+    match counts:
+        case {3: found}:
+            total += found
+        case {1: found, 2: other}:
+            total += found * other
+    ("y",) @ ~normal(total, 1)
+    ("list",) @ ~normal(told([x, 0.5, 2.0, x, 7.0, 8.0][:z]) + told([x, 0.0, 1.0]), 1)
+
+
+@pytest.mark.parametrize("rng", range(6))
+def test_patterns(rng):
+    shapes = [{"kind": "box", "sides": (1.0, 2.0)}, {"kind": "box", "sides": (0.5, 3.0)}]
+    assert outcome(of_patterns, (shapes, 2), rng=rng) == "equal"
+
+
+@gen
+def without_choices(table, k):
+    x = ~normal(0, 1)
+    seen = ~np.isnan(table)
+    low = ~(table > x)
+    bits = ~k
+    rows = [0, 0]
+    rows[1] = ~(k + 1)
+    array = np.array([x, 1.0])
+    far = ~(np.abs(array) < 1)
+    ("y",) @ ~normal(table[seen].sum() + low.sum() + bits + rows[1] + array[far].sum() + np.sum(~far), 1)
+
+
+@gen
+def of_a_float(k):
+    x = ~normal(0, 1)
+    y = ~x
+
+
+@pytest.mark.parametrize("rng", range(3))
+def test_an_operator_that_makes_no_choice(rng):
+    assert outcome(without_choices, (np.array([[1.0, np.nan], [0.2, 3.0]]), 3), rng=rng) == "equal"
+    assert "~ is before" in outcome(of_a_float, (1,), rng=rng)
+
+
+@gen
+def of_integers(n):
+    z = ~uniform_discrete(0, 30)
+    x = ~normal(0, 1)
+    total = math.gcd(z, 12) + 10 * math.lcm(z, 4) + 100 * math.isqrt(z * z + n) + math.perm(6, z % 8)
+    total += z.bit_length() + (-z).bit_length()
+    ("y",) @ ~normal(total + math.hypot(x, 1.0, 2.0) + math.hypot(x) + math.hypot(x, 3.0), 1)
+
+
+@pytest.mark.parametrize("rng", range(6))
+def test_functions_of_integers_and_distances(rng):
+    assert outcome(of_integers, (7,), rng=rng) == "equal"
