@@ -157,6 +157,7 @@ CLOSED = {
     "a global and a default": lambda t: shifted(t["centre"]),
     "a method": Scaled(3.0).centre,
     "a negative zero": lambda t: -0.0 * t["centre"],
+    "a float and a sum that may be of nothing": lambda t: t["centre"] + sum(0.5 for _ in range(t["k"])),
 }  # fmt: skip
 
 

@@ -189,7 +189,8 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         return _call_transform(frame, found, args, named)
     if isinstance(cls.__dict__.get("__call__"), FunctionType):
         return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
-    raise frame.not_closed(f"a call of {getattr(found, '__qualname__', repr(found))}")
+    name = getattr(found, "__qualname__", None) or getattr(found, "name", None) or repr(found)
+    raise frame.not_closed(f"a call of {name}")
 
 
 def _call_transform(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:

@@ -24,6 +24,7 @@ from gendsl.compiler.hir.types import (
     Joined,
     Known,
     List,
+    Number,
     Text,
     Tuple,
     Type,
@@ -167,12 +168,21 @@ def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return _power(frame, a, b)
     kind = "f" if "f" in kinds or name == "truediv" else "i"
     x, y = number_leaf(a, kind), number_leaf(b, kind)
+    if kind == "f" and (name == "truediv" or any(map(_is_float, (a, b)))):
+        a, b = (Value(Number("f", numpys(one)), one.leaves) for one in (a, b))  # whatever else the other is
     if isinstance(y, Const) and y.value and name == "truediv":
         return number(Op("np_div", (x, y), "f"), a, b)  # it can't fail
     if name in _DIVISIONS and not numpy and frame.handler(ZeroDivisionError) is not None:
         x, y = frame.atom(x), frame.atom(y)
         frame.fail_if(Op("eq", (y, hir.ZEROS[kind]), "b"), "a division by zero", ZeroDivisionError)
     return number(frame.op(name, (x, y), kind), a, b)
+
+
+def _is_float(value: Value) -> bool:
+    """Whether a number is sure to be a float."""
+    if is_known(value):
+        return isinstance(object_of(value), float)
+    return isinstance(value.type, Number) and value.type.kind == "f" and not value.type.mixed
 
 
 def _of_numpy_truths(frame: Frame, name: str, numpy: int, a: Value, b: Value) -> Value:
