@@ -120,6 +120,13 @@ def counted(t):
     return count
 
 
+def inverse(t):
+    try:
+        return 1.0 / t["k"]
+    except ZeroDivisionError:
+        return -1.0
+
+
 CLOSED = {
     "an int": lambda t: t["k"],
     "a float": lambda t: t["centre"] / 3 - 1,
@@ -157,6 +164,7 @@ CLOSED = {
     "a global and a default": lambda t: shifted(t["centre"]),
     "a method": Scaled(3.0).centre,
     "a negative zero": lambda t: -0.0 * t["centre"],
+    "an error that is handled": inverse,
     "a float and a sum that may be of nothing": lambda t: t["centre"] + sum(0.5 for _ in range(t["k"])),
 }  # fmt: skip
 
@@ -496,12 +504,12 @@ def test_a_choice_that_is_gone_is_the_same_error(monkeypatch):
     assert found[0] == found[1]
 
 
-def test_a_division_by_zero_that_is_caught_is_left_to_python(monkeypatch):
+def test_an_error_that_is_looked_at_is_left_to_python(monkeypatch):
     def rate(t):
         try:
             return 1.0 / t["k"]
-        except ZeroDivisionError:
-            return -1.0
+        except ZeroDivisionError as error:
+            return -float(len(error.args))
 
     run = run_of({"it": rate})
     assert is_by_machine_code(run) and "values of functions by Python: line" in run.ran[0]
@@ -513,8 +521,8 @@ def test_a_function_that_machine_code_often_fails_at_is_called(monkeypatch):
     def rate(t):
         try:
             return 1.0 / (t["k"] // 9)
-        except ZeroDivisionError:
-            return -1.0
+        except ZeroDivisionError as error:
+            return -float(len(error.args))
 
     run = run_of({"it": rate})
     assert "recorded functions are called: machine code fails too often" in run.ran[0]
@@ -556,8 +564,8 @@ def test_steps_that_fail_amid_recorded_draws(monkeypatch):
     def other(trace):
         try:
             rate = 1 / trace["n"]
-        except ZeroDivisionError:
-            rate = 1.0
+        except ZeroDivisionError as error:
+            rate = float(len(error.args))
         n = ~poisson(6)
         x = ~normal(rate, 1)
 
