@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from gendsl.address import Path
 from gendsl.distributions.base import measured
+from gendsl.errors import ValueTypeError
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection
+from gendsl.supports import Support
 
 
 class _Continuous(Selection):
@@ -30,6 +35,17 @@ class _Continuous(Selection):
 
 CONTINUOUS = _Continuous()
 """What kernels in these coordinates move where no selection is given."""
+
+
+def check_has_shape(support: Support, value: Any, path: Path) -> None:
+    """Raise `ValueTypeError` for an array where a distribution of the user's says that it draws numbers."""
+    if support.shape == () and isinstance(value, np.ndarray) and value.ndim:
+        raise ValueTypeError(
+            f"the value is an array of shape {value.shape}, and its distribution's support, {support!r}, is one "
+            "of numbers",
+            address=path,
+            fix=f"let `support` of the distribution be that of arrays, such as RealArray({value.shape})",
+        )
 
 
 def paths_of(trace: ReferenceTrace, selection: Selection, *, skip_absent: bool) -> Sequence[Path]:

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 
 from gendsl import (
+    Distribution,
     bernoulli,
     dirichlet,
     gamma,
@@ -19,9 +20,10 @@ from gendsl import (
     select,
     uniform,
 )
-from gendsl.errors import LabelError, NaNError, ObservedError, UnknownAddressError
-from gendsl.inference import Coordinates, hmc, mala, nuts
+from gendsl.errors import LabelError, NaNError, ObservedError, UnknownAddressError, ValueTypeError
+from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk, slice_sampling
 from gendsl.inference.coordinates import OutsideError
+from gendsl.supports import Real
 
 
 @gen
@@ -264,3 +266,28 @@ def test_a_root_of_zero_or_of_a_negative_number_has_no_gradient(x):
         trace = model.generate((), {"y": 1.0}, init={"x": x}).trace
         with pytest.raises(NaNError, match="no gradient at this trace"):
             Coordinates(trace, select("x")).start()
+
+
+class Vector(Distribution):
+    """Says that it draws numbers, and draws arrays."""
+
+    support = Real()
+
+    def sample(self, rng):
+        return rng.normal(size=3)
+
+    def logpdf(self, x):
+        return float(-0.5 * np.sum(np.square(x)))
+
+
+@gen
+def of_vectors():
+    v = ~Vector()
+    y = ~normal(v[0], 1)
+
+
+@pytest.mark.parametrize("kernel", [random_walk("v", 0.1), slice_sampling("v")], ids=str)
+def test_arrays_where_numbers_were_promised_are_an_error(kernel):
+    with pytest.raises(ValueTypeError, match=r"an array of shape \(3,\), and its .* Real\(\)") as error:
+        sample(kernel, of_vectors.simulate((), rng=1), 10, seed=1, progress=False)
+    assert error.value.address == ("v",) and "RealArray((3,))" in error.value.fix
