@@ -41,8 +41,8 @@ def check_has_shape(support: Support, value: Any, path: Path) -> None:
     """Raise `ValueTypeError` for an array where a distribution of the user's says that it draws numbers."""
     if support.shape == () and isinstance(value, np.ndarray) and value.ndim:
         raise ValueTypeError(
-            f"the value is an array of shape {value.shape}, and its distribution's support, {support!r}, is one "
-            "of numbers",
+            f"the value is an array of shape {value.shape}, and its distribution's support, {support!r}, is "
+            "one of numbers",
             address=path,
             fix=f"let `support` of the distribution be that of arrays, such as RealArray({value.shape})",
         )
