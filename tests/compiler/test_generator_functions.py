@@ -1,6 +1,7 @@
 """Closed programs as text: generator functions, which are lists of what they yield where nobody sees that."""
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -131,6 +132,19 @@ def of_methods(n):
 
 
 @gen
+def kept_at_once():
+    x = ~normal(0, 1)
+    k = ~uniform_discrete(0, 2)
+    values = [1, 2, k, 2]
+    listed, few, counts = list(over(values)), set(over(values)), Counter(over(values))
+    shown = [*over(values), 7]
+    table = {value: value * x for value in over(values)}
+    squares = [value**2 for value in sorted(over(values))]
+    total = sum(listed) + 10 * len(few) + 100 * counts[2] + shown[-2] + sum(table.values()) + squares[0]
+    ("y",) @ ~normal(total + max(over(values)), 1)
+
+
+@gen
 def own_iterations():
     step = ~uniform(0.5, 2)
     walk = Walk(step)
@@ -149,6 +163,7 @@ def own_iterations():
         (of_data, ((0, 0, 1), [0.1, 0.2])),
         (of_methods, (4,)),
         (own_iterations, ()),
+        (kept_at_once, ()),
     ],
 )
 def test_generator_functions_are_closed(program, args):

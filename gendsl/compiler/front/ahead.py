@@ -8,7 +8,7 @@ what its items are made of.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.names import Name
 from gendsl.compiler.front.scopes import scope_of
-from gendsl.compiler.hir import Body, Input, Statement
+from gendsl.compiler.hir import Body, Expr, Input, Statement
 from gendsl.compiler.hir import types as kinds
 from gendsl.compiler.hir.facts import Facts
 from gendsl.compiler.hir.types import (
@@ -117,9 +117,14 @@ def check(frame: Frame, node: ast.AST, type: Type, names: Iterable[Name], statem
     found = list(_ahead(frame, type))
     if not found:
         return
-    bound = {leaf for value in frame.env.values() for leaf in value.leaves}
-    filled = {one.target for one in frame.out if isinstance(one, hir.New)} - bound  # by the loop itself
-    layouts = frozenset(one.layout for one in changes(list(every(statements))) if one.list not in filled)
+    of_tables = [one for one in frame.program.helpers.values() if isinstance(one, hir.Function)]
+    filled = _filled(frame, of_tables)
+
+    def fills(one: Statement) -> bool:
+        return isinstance(one, hir.Call) and one.function in of_tables and one.args[0] in filled
+
+    done = list(every(statements, fills))
+    layouts = frozenset(one.layout for one in changes(done) if one.list not in filled)
     changed = frozenset(names)
     for one in found:
         if (layouts if one.layouts is None else layouts & one.layouts) or (
@@ -128,6 +133,17 @@ def check(frame: Frame, node: ast.AST, type: Type, names: Iterable[Name], statem
             raise frame.not_closed(
                 f"a loop over {one.what}, which may change what its items are made of", node
             )
+
+
+def _filled(frame: Frame, of_tables: list[hir.Function]) -> set[Expr]:
+    """The lists and tables that were just made and no variable has: those that an expression is to give."""
+    made: set[Expr] = set()
+    for one in frame.out:
+        if isinstance(one, hir.New):
+            made.add(one.target)
+        elif isinstance(one, hir.Call) and not one.args and one.function in of_tables:
+            made.update(one.targets)
+    return made - {leaf for value in frame.env.values() for leaf in value.leaves}
 
 
 def _ahead(frame: Frame, type: Type) -> Iterator[Ahead]:
@@ -142,12 +158,14 @@ def _ahead(frame: Frame, type: Type) -> Iterator[Ahead]:
             yield frame.program.ahead[frame.program.facts.find(site)]
 
 
-def every(body: Body) -> Iterator[Statement]:
-    """All statements of a body, and of the functions that they call."""
+def every(body: Body, leaves_out: Callable[[Statement], bool] = lambda one: False) -> Iterator[Statement]:
+    """All statements of a body, and of the functions that they call, without some and what these call."""
     seen: set[int] = set()
     left = [body]
     while left:
         for one in hir.walk(left.pop()):
+            if leaves_out(one):
+                continue
             yield one
             if isinstance(one, hir.Call) and id(one.function) not in seen:
                 seen.add(id(one.function))
