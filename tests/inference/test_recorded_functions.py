@@ -165,7 +165,7 @@ CLOSED = {
     "a method": Scaled(3.0).centre,
     "a negative zero": lambda t: -0.0 * t["centre"],
     "an error that is handled": inverse,
-    "a float and a sum that may be of nothing": lambda t: t["centre"] + sum(0.5 for _ in range(t["k"])),
+    "a float and what may be an integer": lambda t: t["centre"] + (t["k"] if t["noisy"] else 0.5),
 }  # fmt: skip
 
 
