@@ -55,6 +55,32 @@ def of_patterns(shapes, n):
     ("list",) @ ~normal(told([x, 0.5, 2.0, x, 7.0, 8.0][:z]) + told([x, 0.0, 1.0]), 1)
 
 
+def nested(rows):
+    match rows:
+        case [[first, *_], [second]]:
+            return first + 2 * second
+        case [[first], *others]:
+            return 10 * first + len(others)
+        case [{"x": [one, two]}]:
+            return one * two
+    return -7.0
+
+
+@gen
+def of_nested_patterns(n):
+    x = ~uniform(0, 1)
+    z = ~uniform_discrete(0, 3)
+    rows = [[x, 1.0], [2.0 * x]][:z]
+    some = [{"x": [x, 3.0]}, {"y": [1.0, x]}][z % 2 :]
+    total = nested(rows) + nested([[x], [1.0, 2.0], []]) + 100 * nested(some)
+    ("y",) @ ~normal(total + nested([{"x": [x, 1.0, 2.0]}][: z % 2]), 1)
+
+
+@pytest.mark.parametrize("rng", range(6))
+def test_patterns_in_patterns(rng):
+    assert outcome(of_nested_patterns, (2,), rng=rng) == "equal"
+
+
 @pytest.mark.parametrize("rng", range(6))
 def test_patterns(rng):
     shapes = [{"kind": "box", "sides": (1.0, 2.0)}, {"kind": "box", "sides": (0.5, 3.0)}]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import container_operators, library_deque, objects, tables
@@ -25,6 +24,7 @@ from gendsl.compiler.hir.values import (
     items_of,
     known,
     make_tuple,
+    number,
     object_of,
 )
 
@@ -86,6 +86,25 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
     raise frame.not_closed("a pattern of this kind", pattern)
 
 
+def _where(
+    frame: Frame, fits: hir.Expr, inner: Callable[[dict[str, Value]], hir.Expr], names: dict[str, Value]
+) -> hir.Expr:
+    """Whether a test holds, and then a pattern fits: elsewhere there may be nothing that it could look at."""
+    bound: dict[str, Value] = {}
+
+    def matched() -> Value:
+        test = inner(bound)
+        return make_tuple([number(test), *bound.values()])
+
+    fits = frame.atom(fits)
+    found = frame.branch(fits, matched, lambda: NOTHING)
+    if is_never(found):
+        return hir.FALSE
+    test, *values = items_of(found)
+    names.update(zip(bound, values, strict=True))
+    return both(fits, test.leaf)
+
+
 def _matches_sequence(
     frame: Frame,
     pattern: ast.pattern,
@@ -100,40 +119,39 @@ def _matches_sequence(
             subject = frame.atoms(subject)
             is_one = Op("eq", (subject.leaves[0], Const(tuples[0], "i")), "b")
             one = alternatives_of(subject)[tuples[0]]
-            return both(is_one, _matches_sequence(frame, pattern, one, patterns, names))
+            return _where(
+                frame, is_one, lambda found: _matches_sequence(frame, pattern, one, patterns, found), names
+            )
     is_deque = isinstance(subject.type, Object) and subject.type.cls is library_deque.Deque
     if isinstance(subject.type, (Union, Array)) or is_deque:
         raise frame.not_closed(f"a pattern of a sequence for a {describe(subject.type)}", pattern)
     stars = [i for i, one in enumerate(patterns) if isinstance(one, ast.MatchStar)]
     least = len(patterns) - len(stars)
+    fits: hir.Expr
     if isinstance(subject.type, List):
         n = frame.atom(length(frame, subject), "n")
-        fits: hir.Expr = Op("ge" if stars else "eq", (n, Const(least, "i")), "b")
-
-        def unpack() -> Value:
-            return make_tuple(unpacked(frame, subject, len(patterns), stars[0] if stars else None))
-
-        found = frame.branch(frame.atom(fits), unpack, lambda: NOTHING)
-        if is_never(found):
-            return hir.FALSE
-        items = items_of(found)
+        fits = Op("ge" if stars else "eq", (n, Const(least, "i")), "b")
     else:
         is_tuple = isinstance(subject.type, Tuple) and issubclass(subject.type.cls, tuple)
-        if not is_tuple and not (is_known(subject) and isinstance(object_of(subject), tuple)):
-            constant = object_of(subject) if is_known(subject) else None
+        constant = object_of(subject) if is_known(subject) else None
+        if not is_tuple and not isinstance(constant, tuple):
             if isinstance(constant, Sequence) and not isinstance(constant, str):
                 raise frame.not_closed("a pattern of a sequence that is a constant", pattern)
             return hir.FALSE
         count = len(items_of(subject))
-        if count < least or (count > least and not stars):
-            return hir.FALSE
-        fits, items = hir.TRUE, unpacked(frame, subject, len(patterns), stars[0] if stars else None)
-    for inner, item in zip(patterns, items, strict=True):
-        if not isinstance(inner, ast.MatchStar):
-            fits = both(fits, _matches(frame, inner, item, names))
-        elif inner.name is not None:
-            names[inner.name] = item
-    return fits
+        fits = Const(count >= least if stars else count == least, "b")
+
+    def of_items(found: dict[str, Value]) -> hir.Expr:
+        test: hir.Expr = hir.TRUE
+        items = unpacked(frame, subject, len(patterns), stars[0] if stars else None)
+        for inner, item in zip(patterns, items, strict=True):
+            if not isinstance(inner, ast.MatchStar):
+                test = both(test, _matches(frame, inner, item, found))
+            elif inner.name is not None:
+                found[inner.name] = item
+        return test
+
+    return _where(frame, fits, of_items, names)
 
 
 def _matches_mapping(
@@ -154,12 +172,12 @@ def _matches_mapping(
     fits: hir.Expr = hir.TRUE
     for node, inner in zip(keys, patterns, strict=True):
         key = frame.atoms(expression(frame, node))
-        there = frame.atom(Op("ge", (tables.find(frame, subject, key), Const(0, "i")), "b"), "there")
-        item = functools.partial(tables.item, frame, subject, key)
-        value = frame.branch(there, item, lambda: NOTHING)
-        if is_never(value):
-            return hir.FALSE
-        fits = both(both(fits, there), _matches(frame, inner, value, names))
+
+        def of_item(found: dict[str, Value], key: Value = key, inner: ast.pattern = inner) -> hir.Expr:
+            return _matches(frame, inner, tables.item(frame, subject, key), found)
+
+        there = Op("ge", (tables.find(frame, subject, key), Const(0, "i")), "b")
+        fits = both(fits, _where(frame, there, of_item, names))
     return fits
 
 
