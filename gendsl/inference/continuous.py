@@ -37,8 +37,8 @@ CONTINUOUS = _Continuous()
 """What kernels in these coordinates move where no selection is given."""
 
 
-def check_has_shape(support: Support, value: Any, path: Path) -> None:
-    """Raise `ValueTypeError` for an array where a distribution of the user's says that it draws numbers."""
+def of_shape(support: Support, value: Any, path: Path) -> Any:
+    """The value of a choice; raises `ValueTypeError` for an array where its distribution promised numbers."""
     if support.shape == () and isinstance(value, np.ndarray) and value.ndim:
         raise ValueTypeError(
             f"the value is an array of shape {value.shape}, and its distribution's support, {support!r}, is "
@@ -46,6 +46,7 @@ def check_has_shape(support: Support, value: Any, path: Path) -> None:
             address=path,
             fix=f"let `support` of the distribution be that of arrays, such as RealArray({value.shape})",
         )
+    return value
 
 
 def paths_of(trace: ReferenceTrace, selection: Selection, *, skip_absent: bool) -> Sequence[Path]:

@@ -30,7 +30,7 @@ from gendsl.address import Path, format_address
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
-from gendsl.inference.continuous import check_has_shape, paths_of
+from gendsl.inference.continuous import of_shape, paths_of
 from gendsl.inference.proposal import Proposal, propose_trace, propose_values
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution
@@ -132,8 +132,7 @@ class Coordinates:
                         "cycle(nuts(select(...)), gibbs(...))",
                     )
                 if isinstance(support, Line):
-                    check_has_shape(support, record[1], path)
-                    u = support.to_line(record[1])
+                    u = support.to_line(of_shape(support, record[1], path))
                     self.where[path] = at
                     finite = -inf < u < inf
                     parts.append((u,))

@@ -15,7 +15,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.errors import KernelError, NaNError
-from gendsl.inference.continuous import check_has_shape
+from gendsl.inference.continuous import of_shape
 from gendsl.inference.proposal import Proposal, propose_values
 from gendsl.inference.scan import with_values
 from gendsl.runtime.trace import ReferenceTrace
@@ -36,8 +36,7 @@ class Line:
 
     def __init__(self, trace: ReferenceTrace, path: Path, maker: str, *, undefined_is_zero: bool) -> None:
         self.trace, self.path, self.maker, self.undefined_is_zero = trace, path, maker, undefined_is_zero
-        self.last = current(self)
-        check_has_shape(support(self), self.last, path)
+        self.last = of_shape(support(self), current(self), path)
         self.coordinates = np.zeros(0)
         self.start()
 
