@@ -141,7 +141,7 @@ def of_arrays(rows, n):
     ("z",) @ ~normal(first + second, 1)
 
 
-@pytest.mark.parametrize("rng", range(6))
+@pytest.mark.parametrize("rng", range(3))
 def test_errors_that_are_handled(rng):
     assert outcome(of_numbers, ({1: 4, 2: 5}, [0.5, 1.5]), rng=rng) == "equal"
     assert outcome(in_loops, ([1.0, 2.0, 4.0], ["12", "x", "7"]), rng=rng) == "equal"
