@@ -274,6 +274,31 @@ def changed_by_what_is_called(xs):
 
 
 @gen
+def counts_as_it_goes(xs):
+    a = ~normal(0, 1)
+    seen, total = [], 0.0
+
+    def few(x):
+        seen.append(x)
+        return x < 3.5
+
+    for x in itertools.takewhile(few, xs):
+        total += x * len(seen)
+    y = ~normal(total * a, 1)
+
+
+@gen
+def chooses_as_it_goes(xs):
+    for i, (a, b) in enumerate(itertools.pairwise(("x", j) @ ~normal(0, 1) for j in range(3))):
+        ("y", i) @ ~normal(a + b, 1)
+
+
+@pytest.mark.parametrize("program", [counts_as_it_goes, chooses_as_it_goes])
+def test_what_is_made_ahead_does_nothing_else(program):
+    assert "changes what it has not made" in outcome(program, ([1.0, 3.0, 4.0],))
+
+
+@gen
 def made_ahead(xs):
     a = ~normal(0, 1)
     values, seen, total = [a, 1.0, 2.0], [], 0.0
@@ -325,7 +350,13 @@ def of_one_value(xs):
     ("y",) @ ~normal(max(*xs), 1)
 
 
+@gen
+def of_a_default(xs):
+    ("y",) @ ~normal(max(*xs, default=0.0), 1)
+
+
 @pytest.mark.parametrize("rng", range(4))
 def test_more_of_itertools_and_stars(rng):
     assert outcome(of_itertools, ([[1.0], [], [2.0, 3.0]], [1.0, 3.0, 4.0]), rng=rng) == "equal"
     raises_everywhere(of_one_value, ([1.0],), {("y",): 0.1})
+    raises_everywhere(of_a_default, ([1.0, 2.0],), {("y",): 0.1})

@@ -34,6 +34,10 @@ from gendsl.compiler.hir.types import (
 )
 from gendsl.compiler.hir.values import Value, items_of
 
+_PURE = (
+    hir.Set, hir.New, hir.Fill, hir.Length, hir.Load, hir.Store, hir.Append, hir.Truncate, hir.If, hir.For,
+    hir.Loop, hir.Block, hir.Leave, hir.Next, hir.Call, hir.Return, hir.Fail,
+)  # fmt: skip
 _CHANGES = (hir.Store, hir.Append, hir.Truncate)
 _Layouts = frozenset[tuple[hir.Kind, ...]]
 
@@ -105,6 +109,13 @@ def _free(node: Any) -> set[str]:
     else:
         bound = set(scope_of(node)[0])
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - bound
+
+
+def check_pure(frame: Frame, what: str, statements: Body) -> None:
+    """Refuse statements that do anything but to make lists: they would do so before the loop, not in it."""
+    found = list(every(statements))
+    if not all(isinstance(one, _PURE) for one in found) or changes(found):
+        raise frame.not_closed(f"{what} changes what it has not made")
 
 
 def check(frame: Frame, node: ast.AST, type: Type, names: Iterable[Name], statements: Body) -> None:

@@ -130,7 +130,8 @@ def check_spread(
         return args
     if found == "union" and isinstance(function.type, Method) and isinstance(function.type.owner, Set):
         return args
-    if found in (max, min) and len(args) == 1 and MAPPING not in named:  # which take one list, too
+    alone = len(args) == 1 and not {MAPPING, "default"} & named.keys()
+    if found in (max, min) and alone:  # they take one list, too
         (given,) = items_of(args[0])
         few = Op("lt", (frame.language.length(frame, given), Const(2, "i")), "b")
         frame.fail_if(few, f"{found.__name__} of one value, which is none of several")

@@ -22,10 +22,6 @@ from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never
 
 MOST_YIELDED = 2**20
 """How many items a generator function may yield: one with a `while` may go on for ever."""
-_PURE = (
-    hir.Set, hir.New, hir.Fill, hir.Length, hir.Load, hir.Store, hir.Append, hir.Truncate, hir.If, hir.For,
-    hir.Loop, hir.Block, hir.Leave, hir.Next, hir.Call, hir.Return, hir.Fail,
-)  # fmt: skip
 
 
 def is_generator(node: Any) -> bool:
@@ -95,9 +91,8 @@ def iterator(frame: Frame, function: FunctionType, given: Iterable[Value], made:
     assert isinstance(call, hir.Call)
     if function in program.stack:  # the first call of a recursion looks at all of them
         return Value(Iterator("iter", (made.type,)), made.leaves)
+    ahead.check_pure(frame, f"the generator function {name}", call.function.body)
     every = list(ahead.every(call.function.body))
-    if not all(isinstance(one, _PURE) for one in every) or ahead.changes(every):
-        raise frame.not_closed(f"the generator function {name} changes what it has not made")
     looks = [one for one in every if isinstance(one, (hir.Load, hir.Length))]
     read = frozenset(one.layout for one in looks if not isinstance(one.list, Input))
     if all(ahead.is_given(program.facts, one) for one in given):

@@ -78,9 +78,25 @@ def _gone_through_once(frame: Frame, made: Value) -> Value:
     return Value(Iterator("iter", (made.type,)), made.leaves)
 
 
-def _made_ahead(frame: Frame, what: str, made: Value, values: list[Value]) -> Value:
-    """The same of one that Python makes item by item of values."""
-    return NOTHING if is_never(made) else ahead.note(frame, made, ahead.of_values(frame, what, values))
+def _ahead(what: str, make: Callable[..., Value], *, inside: bool = False) -> Callable[..., Value]:
+    """What makes a list at once that Python makes item by item, as an iterator.
+
+    Args:
+        inside: whether it goes through lists in a list.
+    """
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        start = len(frame.out)
+        made = make(frame, args, named)
+        if is_never(made):
+            return NOTHING
+        ahead.check_pure(frame, f"what {what} goes through", frame.out[start:])
+        values = [*args, *named.values()]
+        if inside:
+            values += _lists_in(frame, args[0])
+        return ahead.note(frame, made, ahead.of_values(frame, what, values))
+
+    return handle
 
 
 def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -110,7 +126,7 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
     loop_over(frame, node, args[0], [total], add)
     frame.env.pop(total, None)
-    return _made_ahead(frame, "itertools.accumulate", made, [args[0], function])
+    return made
 
 
 def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -160,7 +176,7 @@ def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         frame.unrolled += (("chain", i),)
         extend(frame, frame.here, made, one)
         frame.unrolled = frame.unrolled[:-1]
-    return _made_ahead(frame, "itertools.chain", made, args)
+    return made
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -206,8 +222,7 @@ def _from_iterable(frame: Frame, args: list[Value], named: dict[str, Value]) -> 
     """`itertools.chain.from_iterable(rows)`."""
     only(frame, named)
     (rows,) = args
-    made = library_call(frame, library_itertools.of_each, [_listed(frame, rows)])
-    return _made_ahead(frame, "itertools.chain", made, [rows, *_lists_in(frame, rows)])
+    return library_call(frame, library_itertools.of_each, [_listed(frame, rows)])
 
 
 def _lists_in(frame: Frame, rows: Value) -> list[Value]:
@@ -218,14 +233,13 @@ def _lists_in(frame: Frame, rows: Value) -> list[Value]:
     return [] if isinstance(kind, Never) else [Value(kind, tuple(hir.ZEROS[leaf] for leaf in leaves(kind)))]
 
 
-def _by_function(function: Any, name: str) -> Callable[..., Value]:
+def _by_function(function: Any) -> Callable[..., Value]:
     """A function of `itertools` of a function and of values."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         only(frame, named)
         called, values = args
-        made = library_call(frame, function, [called, _listed(frame, values)])
-        return _made_ahead(frame, f"itertools.{name}", made, args)
+        return library_call(frame, function, [called, _listed(frame, values)])
 
     return handle
 
@@ -237,16 +251,14 @@ def _islice(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     start, stop, *step = [NONE, *ends] if len(ends) == 1 else ends
     first = known(0) if start.type == NONE.type else start
     by = step[0] if step and step[0].type != NONE.type else known(1)
-    made = library_call(frame, library_itertools.some, [_listed(frame, values), first, stop, by])
-    return _made_ahead(frame, "itertools.islice", made, args)
+    return library_call(frame, library_itertools.some, [_listed(frame, values), first, stop, by])
 
 
 def _pairwise(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.pairwise(values)`."""
     only(frame, named)
     (values,) = args
-    made = library_call(frame, library_itertools.neighbours, [_listed(frame, values)])
-    return _made_ahead(frame, "itertools.pairwise", made, [values])
+    return library_call(frame, library_itertools.neighbours, [_listed(frame, values)])
 
 
 def _ndindex(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -267,9 +279,7 @@ def _ndenumerate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Va
     """`numpy.ndenumerate(array)`."""
     only(frame, named)
     (given,) = args
-    array = as_array(frame, given)
-    made = library_call(frame, library_itertools.with_indices, [array])
-    return _made_ahead(frame, "np.ndenumerate", made, [array])
+    return library_call(frame, library_itertools.with_indices, [as_array(frame, given)])
 
 
 def _on_heaps(function: Any) -> Callable[..., Value]:
@@ -286,12 +296,15 @@ def _on_heaps(function: Any) -> Callable[..., Value]:
 
 
 ITERATORS: dict[Any, Callable[..., Value]] = {
-    iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
-    itertools.product: _product, itertools.pairwise: _pairwise,
-    itertools.chain.from_iterable: _from_iterable, itertools.islice: _islice,
-    itertools.takewhile: _by_function(library_itertools.while_true, "takewhile"),
-    itertools.dropwhile: _by_function(library_itertools.from_false, "dropwhile"),
-    itertools.starmap: _by_function(library_itertools.applied, "starmap"),
+    iter: _iter, itertools.product: _product,
+    itertools.accumulate: _ahead("itertools.accumulate", _accumulate),
+    itertools.chain: _ahead("itertools.chain", _chain),
+    itertools.chain.from_iterable: _ahead("itertools.chain", _from_iterable, inside=True),
+    itertools.pairwise: _ahead("itertools.pairwise", _pairwise),
+    itertools.islice: _ahead("itertools.islice", _islice),
+    itertools.takewhile: _ahead("itertools.takewhile", _by_function(library_itertools.while_true)),
+    itertools.dropwhile: _ahead("itertools.dropwhile", _by_function(library_itertools.from_false)),
+    itertools.starmap: _ahead("itertools.starmap", _by_function(library_itertools.applied)),
     itertools.combinations: _chosen(
         {2: library_itertools.pairs, 3: library_itertools.triples}, "combinations"
     ),
@@ -299,7 +312,7 @@ ITERATORS: dict[Any, Callable[..., Value]] = {
     itertools.combinations_with_replacement: _chosen(
         {2: library_itertools.pairs_with_replacement}, "combinations_with_replacement"
     ),
-    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
+    np.ndindex: _ndindex, np.ndenumerate: _ahead("np.ndenumerate", _ndenumerate),
     heapq.heappush: _on_heaps(library_heaps.push), heapq.heappop: _on_heaps(library_heaps.pop),
     heapq.heapify: _on_heaps(library_heaps.order), heapq.heapreplace: _on_heaps(library_heaps.replace),
     heapq.heappushpop: _on_heaps(library_heaps.push_and_pop),

@@ -13,10 +13,15 @@ def plus(a: Any, b: Any) -> Any:
         more = count + b[key]
         if more > 0:
             result[key] = more
+    _add_alone(result, a, b)
+    return result
+
+
+def _add_alone(result: Any, a: Any, b: Any) -> None:
+    """What b has and a has not."""
     for key, count in b.items():
         if key not in a and count > 0:
             result[key] = count
-    return result
 
 
 def minus(a: Any, b: Any) -> Any:
@@ -40,9 +45,7 @@ def most(a: Any, b: Any) -> Any:
         more = other if count < other else count
         if more > 0:
             result[key] = more
-    for key, count in b.items():
-        if key not in a and count > 0:
-            result[key] = count
+    _add_alone(result, a, b)
     return result
 
 
