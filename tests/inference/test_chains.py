@@ -257,6 +257,15 @@ def test_an_unknown_quantity_of_a_run():
         Run([Chain([], [], start())])["k"]
 
 
+def test_what_a_run_has_is_asked_by_name():
+    run, whole = (sample(KERNEL, start(), 20, record=record, seed=1) for record in (["k"], None))
+    assert "k" in run and ("mu", 0) not in run and "traces" not in run
+    assert "k" in whole and ("mu", 0) in whole and ("mu", 99) not in whole
+    with pytest.raises(ValueTypeError, match="a run can't be gone through") as error:
+        list(run)
+    assert "run.traces" in str(error.value) and "test_chains.py" in str(error.value)
+
+
 def test_run_without_draws():
     run = sample(KERNEL, start(), 0, record=["k"], seed=1)
     assert len(run) == 0 and run["k"].shape == (0,)

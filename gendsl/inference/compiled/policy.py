@@ -17,7 +17,7 @@ import numpy as np
 
 from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.moves import Involution, Proposing, Resampling, Rotating, Updating
+from gendsl.compiler.moves import Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.compiled import thresholds
 from gendsl.inference.compiled.looked_at import TOO_OFTEN
@@ -26,7 +26,6 @@ from gendsl.inference.compiled.moves import Flat, Part, check_all_compiled, flat
 from gendsl.inference.compiled.texts import compiled_text, known
 from gendsl.inference.running.recording import is_read
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.lowering.ir import Loop
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import is_switched_off, wanted
 from gendsl.selection import select
@@ -38,8 +37,6 @@ FEW_DEPEND = "few choices depend on each of those that are updated one by one"
 """Why today's runtime is faster, which looks at these alone."""
 
 _LOG = logging.getLogger(__name__)
-_OF_COLUMNS = Involution, Proposing, Resampling
-"""The moves that today's runtime makes with sums over columns."""
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -113,10 +110,8 @@ def _decision(
                 return Decision(None, TOO_OFTEN)
             only_values = True
     missing = why_no_machine_code()
-    if missing is not None and not runtime:
-        slower = _why_text_is_slower(flat, trace, work)
-        if slower is not None:
-            return Decision(None, f"{slower}; no machine code: {missing}")
+    if missing is not None and not runtime and _is_text_slower(flat, trace):
+        return Decision(None, f"{FEW_DEPEND}; no machine code: {missing}")
     machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
     if recorders and missing is None:
         is_long = bool(runtime) or steps // thin >= thresholds.LEAST_DRAWS_OF_FUNCTIONS
@@ -276,30 +271,25 @@ def why_no_machine_code() -> str | None:
     return native.available()
 
 
-def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
-    """Why Python text would take longer than today's runtime; None if it would not.
+def _is_text_slower(flat: Flat, trace: Any) -> bool:
+    """Whether Python text would take longer than today's runtime.
 
     A text looks at all choices in each step, at those of loops over data all at once. Today's runtime looks
-    at those that depend on what a step changes; where it has columns, it has quick forms of whole moves.
+    at those that depend on what a step changes.
     """
-    if work < thresholds.LEAST_WORK_OF_TEXT:
-        return "so few steps take less time than reading the programs"
-    moves = [one for part in flat.parts for one in moves_within(part)]
-    if _has_columns(trace.gen_fn) and any(isinstance(one, _OF_COLUMNS) for one in moves):
-        return "loops over data are columns"
     closed = compiled_text(flat.parts, trace)
     values = _choices(trace)
     singly, may_change = closed.looked_at(values)
     changed = [path for path in may_change if path not in trace.observed_paths]
+    moves = [one for part in flat.parts for one in moves_within(part)]
     in_turn = max((len(_selected(one, trace)) for one in moves if isinstance(one, Updating)), default=0)
     if not changed or max(singly, in_turn) <= thresholds.MOST_SINGLY:
-        return None
+        return False
     dependents = _dependents(trace, changed)
     if in_turn > thresholds.MOST_SINGLY and dependents < len(values) / thresholds.ONE_BY_ONE:
-        return FEW_DEPEND
+        return True
     most = len(changed) if closed.writes_in_loops else 1
-    worth = thresholds.MOST_SINGLY + thresholds.ONE_BY_ONE * most * dependents
-    return FEW_DEPEND if singly > worth else None
+    return singly > thresholds.MOST_SINGLY + thresholds.ONE_BY_ONE * most * dependents
 
 
 def _updates_in_turn(flat: Flat, trace: Any) -> float:
@@ -310,11 +300,6 @@ def _updates_in_turn(flat: Flat, trace: Any) -> float:
             if isinstance(move, Updating):
                 more += often * max(len(_selected(move, trace)) - 1, 0)
     return more
-
-
-def _has_columns(program: GenFunction) -> bool:
-    """Whether today's runtime keeps loops over data of a program as columns."""
-    return any(isinstance(node, Loop) and node.is_data for node in program.compiled.program.body)
 
 
 def _selected(one: Updating, trace: Any) -> list[Any]:

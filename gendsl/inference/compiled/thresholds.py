@@ -11,8 +11,6 @@ LEAST_WORK = 50_000
 """The least work of a chain that is worth compiling: steps x (A_STEP + choices), and A_STEP more for each
 choice but the first that a step updates in turn. Today's runtime takes about as long for it as compiling
 takes."""
-LEAST_WORK_OF_TEXT = 1_000_000
-"""The same of one that is to run as Python text, which saves a part of the time of today's runtime."""
 LEAST_WORK_AGAIN = 2_000
 """The same where the kernels were compiled before; making the trace that they end at takes about as long."""
 LEAST_STEPS_A_CALL = 10
@@ -38,7 +36,7 @@ ANOTHER_VALUE, AN_UPDATE, A_DEPENDENT, A_MOVE = 1_500, 3_000, 100, 10_000
 """What another value of one choice costs today's runtime, what an update of one by all its values or along a
 line, what each choice that depends on it, and at least what any other move, if each of all choices costs
 machine code one."""
-MOST_SINGLY, ONE_BY_ONE = 64, 8
+MOST_SINGLY, ONE_BY_ONE = 400, 8
 """How many choices Python text looks at one by one in the time that today's runtime takes for a step, and for
 each choice that depends on what a step changes.
 """

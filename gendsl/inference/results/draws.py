@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from gendsl.errors import UnknownAddressError
+from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference.running.chain import Chain
 from gendsl.inference.running.recording import AtAddress, as_recorder, quantity_name
 from gendsl.inference.running.tally import Tallies, total
@@ -178,6 +178,26 @@ class Sampled:
             return columns[0]
         one_shape = len({np.shape(c) for c in columns if isinstance(c, np.ndarray)}) == 1
         return np.array(columns) if one_shape and all(isinstance(c, np.ndarray) for c in columns) else columns
+
+    def __contains__(self, name: Any) -> bool:
+        """Whether a quantity was recorded, or where whole traces were kept, every draw has the choice."""
+        try:
+            self.by_chain(name)
+        except UnknownAddressError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Not defined: it could go through names or through draws.
+
+        Raises:
+            ValueTypeError: always.
+        """
+        raise ValueTypeError(
+            "a run can't be gone through",
+            fix='go through run["k"] for the draws of a quantity, run.names for what was recorded, or '
+            "run.traces for the traces that were kept",
+        )
 
     def headline(self) -> str:
         """How many draws there are and how long they took."""
