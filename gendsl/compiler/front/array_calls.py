@@ -149,6 +149,8 @@ def _called(
         except TypeError as error:  # of None, or a string
             frame.fail(str(error))
             return NOTHING
+    if isinstance(function, np.ufunc) and all(one.type == NONE.type for one in args[function.nin :]):
+        args = args[: function.nin]
     if isinstance(function, np.ufunc) and len(args) != function.nin:
         raise frame.not_closed(f"{function.__name__} of {len(args)} arguments: what is behind its own is out")
     return handler(frame, args, named)

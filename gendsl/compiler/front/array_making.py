@@ -39,6 +39,7 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
     object_of,
+    without_axes,
 )
 
 
@@ -94,7 +95,13 @@ def _array(copy: bool) -> Callable[..., Value]:
         kind = (
             dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
         )
-        return as_array(frame, given["object"], kind, copy=copy)
+        value = given["object"]
+        if is_number(value):
+            leaf = number_leaf(value)
+            if kind == "i" and leaf.kind == "f":
+                leaf = frame.op("int_trunc", (leaf,), "i")
+            return without_axes(as_kind(leaf, kind or leaf.kind))
+        return as_array(frame, value, kind, copy=copy)
 
     return handle
 

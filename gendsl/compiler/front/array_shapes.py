@@ -13,7 +13,7 @@ from gendsl.compiler.front.arrays import as_array, load, reshaped, shape_of, siz
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import Array
+from gendsl.compiler.hir.types import EITHER, Array, Number, Text, may_be_array
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
@@ -22,6 +22,7 @@ from gendsl.compiler.hir.values import (
     is_never,
     is_number,
     items_of,
+    known,
     make_tuple,
     number_leaf,
     object_of,
@@ -195,7 +196,29 @@ def _ravel(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return NOTHING if is_never(value) else raveled(frame, value)
 
 
+def _has(name: str, of_a_number: Any) -> Handler:
+    """`np.shape` and the like."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        value = arguments(frame, ("a",), args, named)["a"]
+        if is_number(value):
+            return known(of_a_number)
+        made = as_array(frame, value, what=name)
+        return made if is_never(made) else attribute(frame, made, name)
+
+    return handle
+
+
+def _isscalar(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    value = arguments(frame, ("element",), args, named)["element"]
+    if isinstance(value.type, Number) and value.type.numpy == EITHER:
+        raise frame.not_closed("np.isscalar of what may be an array without axes")
+    is_text = isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
+    return known(is_text or (is_number(value) and not may_be_array(value.type)))
+
+
 FUNCTIONS: dict[Any, Handler] = {
+    np.shape: _has("shape", ()), np.ndim: _has("ndim", 0), np.size: _has("size", 1), np.isscalar: _isscalar,
     np.roll: _roll, np.flip: _flip(), np.flipud: _flip(0), np.fliplr: _flip(1),
     np.expand_dims: _expand_dims, np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
     np.squeeze: _squeeze, np.swapaxes: _swapaxes, np.moveaxis: _moveaxis, np.reshape: _reshape,

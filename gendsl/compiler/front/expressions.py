@@ -121,7 +121,9 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case _ if not _may_have(value.type, name):
             frame.fail(f"{describe(value.type)} has no attribute {name}")
             return NOTHING
-        case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2):
+        case Number(numpy=2 | 3) if name in ("ndim", "shape", "size"):
+            return known({"ndim": 0, "shape": (), "size": 1}[name])
+        case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2 | 3):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)

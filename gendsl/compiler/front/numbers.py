@@ -18,6 +18,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import exact
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir.operations import LOOPS
 from gendsl.compiler.hir.types import (
     MAYBE,
     Dict,
@@ -101,6 +102,7 @@ ELEMENTWISE: dict[Any, str] = {
     scipy.special.erfinv: "np_erfinv", scipy.special.erfcinv: "np_erfcinv", scipy.special.beta: "np_beta",
     scipy.special.i0: "np_i0", scipy.special.i1: "np_i1", scipy.special.entr: "np_entr",
     scipy.special.rel_entr: "np_rel_entr", scipy.special.poch: "np_poch",
+    **{function: f"np_{name}" for name, function in LOOPS.items()},
 }  # fmt: skip
 """Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
 

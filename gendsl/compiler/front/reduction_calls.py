@@ -32,6 +32,7 @@ from gendsl.compiler.hir.values import (
     make_tuple,
     number,
     number_leaf,
+    numpys,
     object_of,
 )
 
@@ -148,7 +149,7 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     mixes = isinstance(found.type, Number) and found.type.mixed and kind_of(start) == "i"
     if flags and mixes and all(isinstance(kind, Number) and not kind.mixed for kind in kinds):
         frame.fail_unless(number_leaf(flags_found[0], "b"), "a sum of nothing, which is an int")
-        (kind, *others) = {kind.numpy for kind in kinds if isinstance(kind, Number)}
+        (kind, *others) = {numpys(Value(kind)) for kind in kinds if isinstance(kind, Number)}
         if not others:
             found = Value(Number("f", kind), found.leaves)
     if compensates:

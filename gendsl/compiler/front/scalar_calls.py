@@ -11,7 +11,7 @@ from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, only
 from gendsl.compiler.front.numbers import Handler
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.types import YES, describe
+from gendsl.compiler.hir.types import YES, describe, may_be_array
 from gendsl.compiler.hir.values import (
     NONE,
     Value,
@@ -38,7 +38,7 @@ def rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _rounded(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value, *digits = args
-    if len(digits) > 1 or not is_number(value):
+    if len(digits) > 1 or not is_number(value) or may_be_array(value.type):
         raise frame.not_closed("round with these arguments")
     if not digits:
         if kind_of(value) != "f" and numpys(value):

@@ -38,7 +38,7 @@ from gendsl.compiler.front.operators import binary
 from gendsl.compiler.front.unpacking import unpacked
 from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Dict, List, Set, Union
+from gendsl.compiler.hir.types import Array, Dict, List, Set, Union, may_be_array
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, object_of
 from gendsl.lang.sites import is_choice
 
@@ -125,6 +125,8 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         old = frame.atoms(frame.opened(old))
         if isinstance(old.type, Union):
             return frame.switch(old, changed)
+        if may_be_array(old.type):
+            raise frame.not_closed("an operation in place on an array without axes", node)
         new = expression(frame, node.value)
         if isinstance(old.type, List) and lists.sequence_of(frame, old) is list:
             if isinstance(node.op, ast.Add):

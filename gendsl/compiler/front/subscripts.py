@@ -39,6 +39,7 @@ from gendsl.compiler.hir.values import (
     items_of,
     known,
     make_tuple,
+    numpy_number,
     object_of,
 )
 
@@ -78,8 +79,8 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return tables.item(frame, value, index)
         case Tuple() | Known(value=tuple()) if is_plain_tuple(value.type):
             return _of_tuple(frame, items_of(value), index)
-        case Number(numpy=2) if is_plain_tuple(index.type) and not items_of(index):
-            return value
+        case Number(numpy=2 | 3) if is_plain_tuple(index.type) and not items_of(index):
+            return numpy_number(value.leaf)
         case Known(value=str() as text) if is_known(index):
             try:
                 return known(text[object_of(index)])

@@ -13,11 +13,13 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.joined import parsed
 from gendsl.compiler.hir.types import (
     BOOL,
+    EITHER,
     FLOAT,
     INT,
     MAYBE,
     NEVER,
     TEXT,
+    YES,
     Array,
     Box,
     Closure,
@@ -331,7 +333,8 @@ class Facts:
         if x is not None and y is not None:
             kind = max(x.kind, y.kind, key="bif".index)
             mixed = x.mixed or y.mixed or x.kind != y.kind
-            return Number(kind, x.numpy if x.numpy == y.numpy else MAYBE, mixed)
+            other = EITHER if max(x.numpy, y.numpy) > YES else MAYBE
+            return Number(kind, x.numpy if x.numpy == y.numpy else other, mixed)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return _either_text(a, b)

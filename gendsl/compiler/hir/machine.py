@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gendsl.compiler.hir.operations import LOOPS
+
 LANES = 8
 """How many iterations run at once: what is done once for all of them costs little then."""
 _LIBM = frozenset([
@@ -16,6 +18,8 @@ _SPECIAL = frozenset([
     "betaincinv", "erfinv", "erfcinv", "beta", "i0", "i1", "entr", "rel_entr", "poch",
 ])  # fmt: skip
 """Functions that come from scipy.special by pointer; see `gendsl.compiler.llvm.native`."""
+LOOP = "gendsl_loop_"
+"""What the names of functions begin with that call the loop of one of NumPy's or SciPy's."""
 
 
 def math_symbol(name: str) -> str | None:
@@ -23,6 +27,8 @@ def math_symbol(name: str) -> str | None:
     plain = name.removeprefix("np_")
     if plain in _SPECIAL and plain != name:
         return f"gendsl_special_{plain}"
+    if plain in LOOPS:
+        return f"{LOOP}{plain}"
     if plain == "logaddexp":
         return "gendsl_logaddexp"
     symbol = _SYMBOLS.get(plain, plain)

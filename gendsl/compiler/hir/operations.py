@@ -70,7 +70,7 @@ def np_lgamma(x: float) -> float:
         return math.inf
 
 
-UFUNCS: dict[str, Any] = dict((
+_UFUNCS: dict[str, Any] = dict((
     ("div", np.divide),
     ("exp", np.exp), ("log", np.log), ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tan",
     np.tan),
@@ -92,7 +92,24 @@ UFUNCS: dict[str, Any] = dict((
     ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
     ("minimum", np.minimum),
 ))  # fmt: skip
-"""NumPy's functions, by the names that their operations have behind "np_"."""
+
+
+def _of_floats(found: Any) -> bool:
+    """Whether an object is a function of at most four numbers, all taken for floats."""
+    if not isinstance(found, np.ufunc) or found.nin > 4 or found.nout != 1:
+        return False
+    takes_floats = f"{'d' * found.nin}->d" in found.types
+    return takes_floats and all(set(one) <= set("fdgFDG->") for one in found.types)
+
+
+LOOPS: dict[str, Any] = {
+    name: found
+    for name, found in vars(scipy.special._ufuncs).items()
+    if _of_floats(found) and not hasattr(np, name) and name not in _UFUNCS
+}
+"""The other functions of scipy.special, also those that scipy.stats calls: their own loops compute them."""
+UFUNCS: dict[str, Any] = {**_UFUNCS, **LOOPS}
+"""NumPy's and SciPy's functions, by the names that their operations have behind "np_"."""
 NAMES: dict[str, Any] = {
     "np_lgamma": np_lgamma,
     "fail": fail, "power": power, "ipow": ipow, "bits": bits, "mix": mix, "range_length": range_length,

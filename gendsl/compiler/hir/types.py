@@ -24,7 +24,8 @@ class Number(Type):
     """A number: kind "f" a float, "i" an integer, "b" a truth value.
 
     NumPy's scalars are the same numbers to a text, but not all operations mean the same: the sum of two of
-    its truth values is one of them, and so on. `numpy` says whether it is one of them: NO, MAYBE or YES.
+    its truth values is one of them, and so on. `numpy` says whether it is one of them, or an array without
+    axes, which all operations take for one: NO, MAYBE, YES, ARRAY, or EITHER, if it may be such an array.
     `mixed` is whether it may be of a narrower kind in the program, as an item of `[1, 0.5]`.
     """
 
@@ -33,8 +34,8 @@ class Number(Type):
     mixed: bool = False
 
 
-NO, MAYBE, YES = 0, 1, 2
-"""Whether a number is one of NumPy's scalars."""
+NO, MAYBE, YES, ARRAY, EITHER = 0, 1, 2, 3, 4
+"""Whether a number is one of NumPy's scalars, or an array without axes."""
 FLOAT, INT, BOOL = Number("f"), Number("i"), Number("b")
 
 
@@ -157,7 +158,12 @@ class Set(Type):
 
 def is_unhashable(type: Type) -> bool:
     """Whether a text has the values of a type neither as keys nor as parts of addresses."""
-    return isinstance(type, (List, Array, Dict, Set))
+    return isinstance(type, (List, Array, Dict, Set)) or may_be_array(type)
+
+
+def may_be_array(type: Type) -> bool:
+    """Whether a number may be an array without axes."""
+    return isinstance(type, Number) and type.numpy in (ARRAY, EITHER)
 
 
 @dataclass(frozen=True, slots=True)

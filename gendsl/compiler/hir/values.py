@@ -9,6 +9,9 @@ from typing import Any
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
+    ARRAY,
+    EITHER,
+    MAYBE,
     NEVER,
     NO,
     YES,
@@ -64,6 +67,11 @@ def number(leaf: Expr, *like: Value) -> Value:
 def numpy_number(leaf: Expr) -> Value:
     """One of NumPy's scalars."""
     return Value(Number(leaf.kind, YES), (leaf,))
+
+
+def without_axes(leaf: Expr) -> Value:
+    """An array of one number, without axes."""
+    return Value(Number(leaf.kind, ARRAY), (leaf,))
 
 
 def make_tuple(items: list[Value], cls: Any = tuple, names: tuple[str, ...] = ()) -> Value:
@@ -133,8 +141,9 @@ def is_number(value: Value) -> bool:
 
 
 def numpys(value: Value) -> int:
-    """Whether a value is one of NumPy's scalars: NO, MAYBE or YES."""
-    return value.type.numpy if isinstance(value.type, Number) else NO
+    """Whether a value is one of NumPy's scalars, or is taken for one: NO, MAYBE or YES."""
+    found = value.type.numpy if isinstance(value.type, Number) else NO
+    return {ARRAY: YES, EITHER: MAYBE}.get(found, found)
 
 
 def kind_of(value: Value) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gendsl.compiler.hir import Const, Expr, Input, Op, Var
-from gendsl.compiler.hir.machine import math_symbol
+from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.machine import LOOP, math_symbol
 from gendsl.compiler.llvm import ufunc_loops
 from gendsl.compiler.llvm.native_layout import FAILED
 from gendsl.compiler.llvm.text import TYPES, literal
@@ -156,13 +157,12 @@ class Expressions(Writer):
         self.fail_if(self.let(f"fcmp oeq double {value}, 0.0"), "a division by zero", line)
 
     def _function(self, name: str, args: list[str], line: int) -> str:
-        if self.is_exact and ufunc_loops.has_loop(name):
-            cell = f"{ufunc_loops.SYMBOL}{name.removeprefix('np_')}"
-            self.declared[cell] = len(args)
-            given = "".join(f", double {arg}" for arg in args)
-            return self.let(f"call double @gendsl_by_loop{len(args)}(ptr @{cell}{given})")
         symbol = math_symbol(name)
+        if self.is_exact and ufunc_loops.has_loop(name):
+            symbol = f"{LOOP}{name.removeprefix('np_')}"
         assert symbol is not None, name
+        if symbol.startswith(LOOP) and not ufunc_loops.has_loop(name):
+            raise NotClosed(f"{name.removeprefix('np_')}, whose loop is not known here")
         self.declared[symbol] = len(args)
         given = ", ".join(f"double {arg}" for arg in args)
         as_it_is = " nobuiltin" if self.is_exact else ""  # a square by `pow` is no product

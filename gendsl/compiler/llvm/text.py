@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable, Mapping
 
 from gendsl.compiler.hir import Function, Kind
+from gendsl.compiler.hir.machine import LOOP
 from gendsl.compiler.llvm import ufunc_loops, vector_math
 from gendsl.compiler.llvm.native_draws import DECLARATIONS
 from gendsl.compiler.llvm.vector_math import FLOATS, INTEGERS, POINTERS
@@ -262,13 +263,13 @@ def module(functions: Mapping[str, int], draws: Iterable[str], lines: Iterable[s
     if declared.pop("gendsl_logaddexp", None):
         declared.update(exp=1, log1p=1)
         extra = _LOGADDEXP
-    cells = {name: count for name, count in declared.items() if name.startswith(ufunc_loops.SYMBOL)}
+    loops = {name: count for name, count in declared.items() if name.startswith(LOOP)}
     special = {name for name in declared if name.startswith("gendsl_special_")}
     declarations = "\n".join(
         f"declare double @{name}({', '.join(['double'] * count + ['i32'] * (name in special))})"
         " nounwind willreturn memory(none)"
         for name, count in declared.items()
-        if name not in cells
+        if name not in loops
     )
     return "\n".join(
         [
@@ -276,8 +277,7 @@ def module(functions: Mapping[str, int], draws: Iterable[str], lines: Iterable[s
             vector_math.DECLARATIONS,
             extra,
             declarations,
-            *(f"@{name} = external global [2 x ptr]" for name in cells),
-            ufunc_loops.text(set(cells.values())),
+            ufunc_loops.text(loops),
             *(DECLARATIONS[name] for name in sorted(draws)),
             *lines,
             _TBAA,

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.special
+
+from gendsl.compiler.hir.machine import LOOP
+from gendsl.compiler.hir.operations import LOOPS
 
 SYMBOL = "gendsl_ufunc_"
 """What the names of cells begin with: a cell has the addresses of a loop and of the data that it is given."""
@@ -36,9 +40,18 @@ class _UFunc(ctypes.Structure):
     )  # fmt: skip
 
 
-def text(counts: set[int]) -> str:
-    """The functions that call a loop of so many numbers."""
-    return "\n".join(map(_caller, sorted(counts)))
+def text(counts: Mapping[str, int]) -> str:
+    """The functions of these names, which take so many numbers and call loops."""
+    lines = [*map(_caller, sorted(set(counts.values())))]
+    for symbol, count in counts.items():
+        name = symbol.removeprefix(LOOP)
+        parameters = ", ".join(f"double %x{i}" for i in range(count))
+        lines.append(f"""@{SYMBOL}{name} = external global [2 x ptr]
+define internal double @{symbol}({parameters}) alwaysinline {{
+  %found = call double @gendsl_by_loop{count}(ptr @{SYMBOL}{name}, {parameters})
+  ret double %found
+}}""")
+    return "\n".join(lines)
 
 
 def _caller(count: int) -> str:
@@ -84,7 +97,7 @@ def has_loop(operation: str) -> bool:
 def _cell(name: str) -> Any:
     """The addresses of a loop and its data, kept while the process runs; None if there is no such loop."""
     function = None if name in _OF_SEVERAL else _function(name)
-    if function is None or function.nin > 3 or function.nout != 1:
+    if function is None or function.nin > 4 or function.nout != 1:
         return None
     wanted = f"{'d' * function.nin}->d"
     if wanted not in function.types:
@@ -100,6 +113,8 @@ def _cell(name: str) -> Any:
 
 
 def _function(name: str) -> np.ufunc | None:
+    if name in LOOPS:
+        return LOOPS[name]  # type: ignore[no-any-return]
     plain = _OTHER_NAMES.get(name, name)
     found = getattr(np, plain, None) or getattr(scipy.special, plain, None)
     return found if isinstance(found, np.ufunc) else None
