@@ -50,7 +50,47 @@ def laws_of_integers(v, k):
     "found" @ ~factor(found)
 
 
-@pytest.mark.parametrize("model", [continuous_laws, laws_of_integers], ids=lambda one: one.name)
+def finite(*values):
+    return total([np.where(np.isfinite(one), one, 0.7) for one in values])
+
+
+@gen
+def other_laws(v, k):
+    """Families of which nothing is known here but what SciPy's own text says."""
+    x = ~normal(0, 1)
+    a = np.append(np.abs(v), -0.5)
+    found = finite(st.weibull_min.logpdf(a, 1.5, scale=2.0), st.weibull_min(0.8).logsf(a), st.chi2.sf(a, 3))
+    found += finite(st.gumbel_r.logpdf(v, x), st.logistic(x, 0.5).logcdf(v), st.norm.isf([0.1, 0.7], x))
+    found += finite(st.skewnorm.logpdf(v, 2.0, loc=x), st.expon.logsf(a), st.gamma.cdf(a, 2.0))
+    found += finite(st.lognorm.sf(a, 0.5), st.betabinom.logpmf(k, 10, x * x + 1, 2.0), st.poisson.cdf(k, 2.5))
+    found += finite(st.nbinom.logsf(k, 3, 0.4), st.binom.logpmf([-1, 2, 8], 7, 0.3), st.zipf.pmf(k + 1, 3.0))
+    for one in a:
+        if one > 0:
+            found += st.weibull_min.logpdf(one, 1.5, scale=2.0) + st.pareto.logsf(one + 2, 1.5)
+        found += st.expon.cdf(one) + st.uniform.sf(one, -1, 2) + st.t.cdf(one, 4)
+    "found" @ ~factor(found)
+
+
+class Tent(st.rv_continuous):
+    """A family of the user's own."""
+
+    def _pdf(self, x, peak):
+        return np.where(x < peak, 2.0 * x / peak, 2.0 * (1.0 - x) / (1.0 - peak))
+
+
+TENT = Tent(a=0.0, b=1.0, name="tent", shapes="peak")
+
+
+@gen
+def own_family(v, k):
+    x = ~normal(0, 1)
+    found = TENT.logpdf(0.3, 0.2) + TENT(peak=0.6).logpdf(0.5) + TENT.pdf(1.5, 0.6)
+    "found" @ ~factor(found + x)
+
+
+@pytest.mark.parametrize(
+    "model", [continuous_laws, laws_of_integers, other_laws, own_family], ids=lambda one: one.name
+)
 def test_methods(model):
     assert outcome(model, (V, K)) == "equal"
 
@@ -93,6 +133,45 @@ def test_choices_from_frozen_distributions():
     assert found["native"]["n"] == found["reference"]["n"]
     for name in ("mu", "sd"):
         assert found["native"][name] == pytest.approx(found["reference"][name], rel=1e-10)
+
+
+@gen
+def lifetimes(v, k):
+    """Choices from families that are none of gendsl's."""
+    shape = ~st.gamma(2.0)
+    first = ~st.weibull_min(0.5 + shape, scale=2.0)
+    level = ~st.skewnorm(shape, loc=1.0)
+    count = ~st.betabinom(10, shape + 1.0, 2.0)
+    bounded = ~st.powerlaw(1.6, loc=level)
+    "seen" @ ~st.logistic(first + level + count + bounded, 0.5)
+
+
+@pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+def test_choices_from_other_families():
+    """They are drawn as `rvs` draws them, and have SciPy's densities and supports."""
+    assert outcome(lifetimes, (V, K)) == "equal"
+    start = lifetimes.generate((V, K), {"seen": 6.0}, rng=1).trace
+    kernel = cycle(*(mh(select(name)) for name in ("shape", "first", "level", "count", "bounded")))
+    found = {}
+    for way in ("native", "python", "reference"):
+        with running_on(way):
+            run = sample(kernel, start, 40, record=["first", "count", "bounded"], seed=1, progress=False)
+            found[way] = run.recorded
+            assert way != "native" or run.ran == ["as machine code"]
+    for way in ("native", "python"):
+        for name, values in found[way].items():
+            assert values == pytest.approx(found["reference"][name], rel=1e-9)
+    assert len(set(found["native"]["count"])) > 3
+
+
+@gen
+def of_no_shape(v, k):
+    x = ~normal(0, 1)
+    y = ~st.weibull_min(v[1])
+
+
+def test_parameters_out_of_their_domain():
+    raises_everywhere(of_no_shape, (V, K), {"x": 0.3, "y": 1.0})
 
 
 @gen

@@ -147,6 +147,33 @@ def test_it_is_the_same_as_numpy(model):
             assert "fails" not in (ours, text, theirs), n
 
 
+@gen
+def thin(a, v, b):
+    """Matrices of one column or row, made and seen in all ways."""
+    made = b * 1.0
+    total = weighted(made.T @ v) + weighted(v @ made) + weighted(made.T @ a) + weighted(a @ made)
+    total += weighted(made.T @ made) + weighted(made @ made.T) + weighted((b.T + 0.0) @ v)
+    total += weighted((b.T + 0.0) @ a) + weighted((b.T + 0.0).T @ (b.T + 0.0)) + weighted(b.T @ v)
+    total += weighted(np.linalg.solve(made @ made.T + a, v)) + weighted(np.linalg.solve(a, made))
+    total += weighted(np.reshape(v, (-1, 1)).T @ a) + weighted(np.outer(v, v[:1]).T @ v)
+    total += weighted(np.linalg.inv(made.T @ made + 1.0 * np.eye(b.shape[1])) @ (made.T @ v))
+    "f" @ ~factor(total)
+
+
+@needs_llvm
+@pytest.mark.parametrize("columns", [1, 2])
+def test_thin_matrices(columns):
+    """The transpose of one column has two strides of 1."""
+    closed = None
+    for n in (1, 2, 20, 197, 230):
+        a, v, b = given(n)
+        args = a, v, b[:, :columns].copy()
+        closed = closed or ClosedDensity(thin, args)
+        theirs, _ = thin.assess(args, CHOICES)
+        assert closed.assess_native(args, CHOICES) == pytest.approx(theirs, rel=1e-9)
+        assert closed.assess_python(args, CHOICES) == pytest.approx(theirs, rel=1e-9)
+
+
 @needs_llvm
 @pytest.mark.parametrize("hard", HARD)
 @pytest.mark.parametrize("model", MODELS, ids=lambda one: one.__name__)

@@ -31,11 +31,13 @@ from gendsl.compiler.hir.types import (
     Array,
     Number,
     Tuple,
+    may_be_array,
 )
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
     Value,
+    as_kind,
     is_known,
     is_never,
     items_of,
@@ -43,6 +45,7 @@ from gendsl.compiler.hir.values import (
     number,
     numpy_number,
     object_of,
+    without_axes,
 )
 
 _METHODS: dict[str, Any] = {
@@ -88,6 +91,29 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
     raise frame.not_closed(f"the method {name} of an array")
 
 
+def method_of_number(frame: Frame, value: Value, name: str, args: list[Value]) -> Value | None:
+    """A method of one of NumPy's scalars, or of an array without axes; None for one that is not read."""
+    leaf = value.leaf
+    match name, args:
+        case "astype", [dtype]:
+            kind = array_arguments.dtype(frame, dtype)
+            if kind == "i" and leaf.kind == "f":
+                leaf = frame.op("int_trunc", (leaf,), "i")
+            made = without_axes if may_be_array(value.type) else numpy_number
+            return made(as_kind(leaf, kind))
+        case ("copy", []):
+            return value
+        case (("min" | "max"), []):
+            return numpy_number(leaf)
+        case "sum", []:
+            return numpy_number(as_kind(leaf, "f" if leaf.kind == "f" else "i"))
+        case "mean", []:
+            return numpy_number(as_kind(leaf, "f"))
+        case (("any" | "all"), []):
+            return numpy_number(as_kind(leaf, "b"))
+    return None
+
+
 _MODULES: tuple[Any, ...] = (
     array_elementwise,
     array_joins,
@@ -114,10 +140,15 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     handler = handler_of(function)
     if handler is None:
         return None
-    found = of_one_type(frame, args, lambda given: _numpys(_called(frame, function, handler, given, named)))
+    of_result = _as_it_is if function in (np.asarray, np.array, np.broadcast_arrays) else _numpys
+    found = of_one_type(frame, args, lambda given: of_result(_called(frame, function, handler, given, named)))
     if out.type == NONE.type:
         return found
     return into(frame, items_of(out)[0] if isinstance(out.type, Tuple) else out, found)
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
 
 
 def _numpys(value: Value) -> Value:

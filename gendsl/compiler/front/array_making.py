@@ -12,6 +12,7 @@ from gendsl.compiler.front.array_arguments import ONE, arguments, dtype, shape_a
 from gendsl.compiler.front.array_places import Place, put_at
 from gendsl.compiler.front.arrays import (
     as_array,
+    broadcast,
     filled,
     fitting,
     library_call,
@@ -92,9 +93,7 @@ def _diagonal(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 def _array(copy: bool) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("object", "dtype"), args, named)
-        kind = (
-            dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
-        )
+        kind = dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
         value = given["object"]
         if is_number(value):
             leaf = number_leaf(value)
@@ -150,6 +149,15 @@ def _broadcast_to(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
     found = fitting(frame, as_array(frame, value, what="broadcast"), shape_argument(frame, given["shape"]))
     assert isinstance(found.type, Array)
     return Value(Array(found.type.kind, found.type.rank, True), found.leaves)
+
+
+def _broadcast_arrays(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    only(frame, named)
+    if all(map(is_number, args)):
+        return make_tuple([without_axes(number_leaf(one)) for one in args])
+    arrays = [make_tuple([one]) if is_number(one) else one for one in args]
+    _, views = broadcast(frame, [as_array(frame, one, what=("all", i)) for i, one in enumerate(arrays)])
+    return make_tuple([Value(Array(one.type.kind, one.type.rank, True), one.leaves) for one in views])  # type: ignore[attr-defined]
 
 
 def _linspace(text: Any) -> Handler:
@@ -215,7 +223,8 @@ def _diag_indices_from(frame: Frame, args: list[Value], named: dict[str, Value])
 
 FUNCTIONS: dict[Any, Handler] = {
     np.linspace: _linspace(library_making.linspace), np.geomspace: _linspace(library_making.geomspace),
-    np.logspace: _linspace(library_making.logspace), np.broadcast_to: _broadcast_to, np.ix_: _ix,
+    np.logspace: _linspace(library_making.logspace), np.broadcast_to: _broadcast_to,
+    np.broadcast_arrays: _broadcast_arrays, np.ix_: _ix,
     np.meshgrid: _meshgrid, np.diag_indices_from: _diag_indices_from, np.zeros: _make(0.0),
     np.ones: _make(1.0), np.empty: _make(0.0), np.full: _full, np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0), np.empty_like: _like(0.0), np.array: _array(True), np.asarray: _array(False),

@@ -240,6 +240,10 @@ def _call_container_method(
             return library_call(frame, getattr(library_numbers, name), [owner])
         case Number() if name == "item" and not args:
             return Value(Number(owner.type.kind), owner.leaves)
+        case Number(numpy=2 | 3) if not named:
+            found = array_calls.method_of_number(frame, owner, name, args)
+            if found is not None:
+                return found
         case Known(value=draws.RandomGenerator()):
             return draws.call(frame, name, args, named)
         case Tuple(cls=stats.FrozenMultivariate) if not named:

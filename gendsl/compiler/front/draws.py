@@ -38,6 +38,7 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
     object_of,
+    without_axes,
 )
 from gendsl.distributions import draw_texts, product
 from gendsl.distributions.base import ScalarFamily, is_built_in
@@ -97,6 +98,8 @@ def call(frame: Frame, name: str, args: list[Value], named: dict[str, Value]) ->
 
     if is_known(size) and object_of(size) is None:
         return one()
+    if is_plain_tuple(size.type) and not items_of(size):
+        return without_axes(one().leaf)
     return _many(frame, size, method.result, one)
 
 

@@ -1,7 +1,8 @@
-"""Log densities and distribution functions of `scipy.stats`, as plain Python; see `front`.
+"""The methods of the families of `scipy.stats`, as plain Python; see `front`.
 
-Each is of numbers or of arrays that broadcast. Parameters for which SciPy gives NaN fail, and so do values
-that are NaN.
+They call what each family has as its own methods, for a location of 0 and a scale of 1 (`_logpdf`, `_cdf` and
+so on), whose text is SciPy's. They are of numbers or of arrays that broadcast. Parameters for which SciPy
+gives NaN fail, and so do values that are NaN.
 """
 
 from __future__ import annotations
@@ -11,164 +12,204 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy import special
 
-_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+from gendsl.distributions import Distribution
+from gendsl.supports import Integers, Interval, Real
 
 
-def _standard(x: Any, loc: Any, scale: Any) -> Any:
+def _where(test: Any, compute: Any, otherwise: float) -> Any:
+    if np.ndim(test) == 0:
+        return compute() if test else np.float64(otherwise)
+    return np.where(test, compute(), otherwise)
+
+
+def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, fill_value: Any = None) -> Any:
+    """What SciPy computes one way or another, as a test says."""
+    given = args if isinstance(args, tuple) else (args,)
+    if np.ndim(cond) == 0:
+        if cond:
+            return f1(*given)
+        return fill_value if f2 is None else f2(*given)
+    return np.where(cond, f1(*given), fill_value if f2 is None else f2(*given))
+
+
+# --- continuous families --------------------------------------------------------------------------
+
+
+def _standard(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """A value as that of the family with a location of 0 and a scale of 1."""
     assert np.all(np.isfinite(loc)) and np.all(scale > 0.0) and np.all(np.isfinite(scale))
-    z = (x - loc) / scale
+    assert np.all(family._argcheck(*shapes))
+    z = np.divide(x - loc, scale)
     assert not np.any(np.isnan(z))
     return z
 
 
-def _inside(is_inside: Any, log_density: Any) -> Any:
-    return np.where(is_inside, log_density, -math.inf)
+def logpdf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """The log density."""
+    z = _standard(family, x, shapes, loc, scale)
+    low, high = family._get_support(*shapes)
+    return _where((z >= low) & (z <= high), lambda: family._logpdf(z, *shapes) - np.log(scale), -math.inf)
 
 
-def norm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The normal distribution."""
-    z = _standard(x, loc, scale)
-    return -z * z / 2.0 - _HALF_LOG_2PI - np.log(scale)
+def pdf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """The density."""
+    return np.exp(logpdf(family, x, shapes, loc, scale))
 
 
-def norm_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def cdf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
     """The probability of what is less."""
-    return special.ndtr(_standard(x, loc, scale))
+    z = _standard(family, x, shapes, loc, scale)
+    low, high = family._get_support(*shapes)
+    found = _where((z > low) & (z < high), lambda: family._cdf(z, *shapes), 0.0)
+    return _where(z < high, lambda: found, 1.0)
 
 
-def norm_logcdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The logarithm of the probability of what is less."""
-    return special.log_ndtr(_standard(x, loc, scale))
+def logcdf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """The logarithm of that."""
+    z = _standard(family, x, shapes, loc, scale)
+    low, high = family._get_support(*shapes)
+    found = _where((z > low) & (z < high), lambda: family._logcdf(z, *shapes), -math.inf)
+    return _where(z < high, lambda: found, 0.0)
 
 
-def norm_sf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def sf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
     """The probability of what is greater."""
-    return special.ndtr(-_standard(x, loc, scale))
+    z = _standard(family, x, shapes, loc, scale)
+    low, high = family._get_support(*shapes)
+    found = _where((z > low) & (z < high), lambda: family._sf(z, *shapes), 0.0)
+    return _where(z > low, lambda: found, 1.0)
 
 
-def norm_logsf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The logarithm of the probability of what is greater."""
-    return special.log_ndtr(-_standard(x, loc, scale))
+def logsf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """The logarithm of that."""
+    z = _standard(family, x, shapes, loc, scale)
+    low, high = family._get_support(*shapes)
+    found = _where((z > low) & (z < high), lambda: family._logsf(z, *shapes), -math.inf)
+    return _where(z > low, lambda: found, 0.0)
 
 
-def norm_ppf(q: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Quantiles."""
-    _standard(q, loc, scale)
-    assert np.all(q > 0.0) and np.all(q < 1.0)
-    return special.ndtri(q) * scale + loc
+def ppf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """Quantiles of probabilities that are neither 0 nor 1."""
+    _standard(family, x, shapes, loc, scale)
+    assert np.all(x > 0.0) and np.all(x < 1.0)
+    return family._ppf(x, *shapes) * scale + loc
 
 
-def expon_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The exponential distribution."""
-    z = _standard(x, loc, scale)
-    return _inside(z >= 0.0, -z - np.log(scale))
+def isf(family: Any, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    """Quantiles from above."""
+    _standard(family, x, shapes, loc, scale)
+    assert np.all(x > 0.0) and np.all(x < 1.0)
+    return family._isf(x, *shapes) * scale + loc
 
 
-def uniform_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The uniform distribution from loc to loc + scale."""
-    z = _standard(x, loc, scale)
-    return _inside((z >= 0.0) & (z <= 1.0), z * 0.0 - np.log(scale))
+# --- families of integers -------------------------------------------------------------------------
 
 
-def laplace_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The Laplace distribution."""
-    z = _standard(x, loc, scale)
-    return math.log(0.5) - np.abs(z) - np.log(scale)
-
-
-def cauchy_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The Cauchy distribution."""
-    z = _standard(x, loc, scale)
-    return -math.log(math.pi) - np.log1p(z * z) - np.log(scale)
-
-
-def t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Student's distribution; of more than some hundred degrees of freedom SciPy computes otherwise."""
-    z = _standard(x, loc, scale)
-    assert np.all(df > 0.0) and np.all(df <= 200.0)
-    constant = special.gammaln(0.5 * (df + 1.0)) - special.gammaln(0.5 * df) - 0.5 * np.log(df * math.pi)
-    return constant - 0.5 * (df + 1.0) * np.log1p(z * z / df) - np.log(scale)
-
-
-def halfnorm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The half-normal distribution."""
-    z = _standard(x, loc, scale)
-    return _inside(z >= 0.0, 0.5 * math.log(2.0 / math.pi) - z * z / 2.0 - np.log(scale))
-
-
-def gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The gamma distribution."""
-    z = _standard(x, loc, scale)
-    assert np.all(a > 0.0) and np.all(np.isfinite(z))
-    found = special.xlogy(a - 1.0, np.maximum(z, 0.0)) - z - special.gammaln(a) - np.log(scale)
-    return _inside(z >= 0.0, found)
-
-
-def beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The beta distribution."""
-    z = _standard(x, loc, scale)
-    assert np.all(a > 0.0) and np.all(b > 0.0)
-    kept = np.minimum(np.maximum(z, 0.0), 1.0)
-    found = special.xlog1py(b - 1.0, -kept) + special.xlogy(a - 1.0, kept) - special.betaln(a, b)
-    return _inside((z >= 0.0) & (z <= 1.0), found - np.log(scale))
-
-
-def lognorm_logpdf(x: Any, s: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """The log-normal distribution."""
-    z = _standard(x, loc, scale)
-    assert np.all(s > 0.0)
-    logs = np.log(np.where(z > 0.0, z, 1.0))
-    found = -logs * logs / (2.0 * s * s) - np.log(s) - logs - _HALF_LOG_2PI - np.log(scale)
-    return _inside(z > 0.0, found)
-
-
-def _whole(k: Any, loc: Any) -> Any:
-    at = k - loc
+def _whole(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """A value as that of the family with a location of 0."""
+    at = np.asarray(k - loc)
     assert np.all(np.isfinite(at)) and np.all(np.floor(loc) == loc)
-    return at * 1.0
+    assert np.all(family._argcheck(*shapes))
+    return at
 
 
-def poisson_logpmf(k: Any, mu: Any, loc: Any = 0) -> Any:
-    """The Poisson distribution."""
-    at = _whole(k, loc)
-    assert np.all(mu >= 0.0) and np.all(np.isfinite(mu))
-    kept = np.maximum(at, 0.0)
-    found = special.xlogy(kept, mu) - special.gammaln(kept + 1.0) - mu
-    return _inside((at >= 0.0) & (np.floor(at) == at), found)
+def logpmf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The logarithm of the probability."""
+    at = _whole(family, k, shapes, loc)
+    low, high = family._get_support(*shapes)
+    inside = (at >= low) & (at <= high) & family._nonzero(at, *shapes)
+    return _where(inside, lambda: family._logpmf(at, *shapes), -math.inf)
 
 
-def binom_logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
-    """The binomial distribution."""
-    at = _whole(k, loc)
-    assert np.all(n >= 0) and np.all(np.floor(n) == n) and np.all(p >= 0.0) and np.all(p <= 1.0)
-    kept = np.minimum(np.maximum(at, 0.0), n * 1.0)
-    ways = special.gammaln(n + 1.0) - (special.gammaln(kept + 1.0) + special.gammaln(n - kept + 1.0))
-    found = ways + special.xlogy(kept, p) + special.xlog1py(n - kept, -p)
-    return _inside((at >= 0.0) & (at <= n) & (np.floor(at) == at), found)
+def pmf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The probability."""
+    return np.exp(logpmf(family, k, shapes, loc))
 
 
-def bernoulli_logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
-    """The Bernoulli distribution."""
-    return binom_logpmf(k, 1, p, loc)
+def discrete_cdf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The probability of what is not greater."""
+    at = _whole(family, k, shapes, loc)
+    low, high = family._get_support(*shapes)
+    found = _where((at >= low) & (at < high), lambda: np.clip(family._cdf(at, *shapes), 0.0, 1.0), 0.0)
+    return _where(at < high, lambda: found, 1.0)
 
 
-def nbinom_logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
-    """The negative binomial distribution."""
-    at = _whole(k, loc)
-    assert np.all(n > 0.0) and np.all(p > 0.0) and np.all(p <= 1.0)
-    kept = np.maximum(at, 0.0)
-    ways = special.gammaln(n + kept) - special.gammaln(kept + 1.0) - special.gammaln(n)
-    return _inside((at >= 0.0) & (np.floor(at) == at), ways + n * np.log(p) + special.xlog1py(kept, -p))
+def discrete_logcdf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The logarithm of that."""
+    at = _whole(family, k, shapes, loc)
+    low, high = family._get_support(*shapes)
+    found = _where((at >= low) & (at < high), lambda: family._logcdf(at, *shapes), -math.inf)
+    return _where(at < high, lambda: found, 0.0)
 
 
-def geom_logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
-    """The geometric distribution, from 1 on."""
-    at = _whole(k, loc)
-    assert np.all(p > 0.0) and np.all(p <= 1.0)
-    kept = np.maximum(at, 1.0)
-    return _inside((at >= 1.0) & (np.floor(at) == at), special.xlog1py(kept - 1.0, -p) + np.log(p))
+def discrete_sf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The probability of what is greater."""
+    at = _whole(family, k, shapes, loc)
+    low, high = family._get_support(*shapes)
+    found = _where((at >= low) & (at < high), lambda: np.clip(family._sf(at, *shapes), 0.0, 1.0), 0.0)
+    return _where(at >= low, lambda: found, 1.0)
+
+
+def discrete_logsf(family: Any, k: Any, shapes: Any, loc: Any) -> Any:
+    """The logarithm of that."""
+    at = _whole(family, k, shapes, loc)
+    low, high = family._get_support(*shapes)
+    found = _where((at >= low) & (at < high), lambda: family._logsf(at, *shapes), -math.inf)
+    return _where(at >= low, lambda: found, 0.0)
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+class OfReals(Distribution):
+    """A distribution of a continuous family, as `gendsl.distributions.scipy_frozen.Frozen` is one."""
+
+    parameters = ("family", "shapes", "loc", "scale")
+
+    def sample(self, rng: Any) -> Any:
+        """A draw of `rvs`."""
+        _standard(self.family, self.loc, self.shapes, self.loc, self.scale)
+        drawn = self.family._rvs(*self.shapes, size=(), random_state=rng)
+        return float(drawn * self.scale + self.loc)
+
+    def logpdf(self, x: Any) -> Any:
+        """The log density; 0 is no value where all values are positive."""
+        low, high = self.family._get_support(*self.shapes)
+        assert x != 0.0 or low * self.scale + self.loc != 0.0 or high < math.inf
+        return float(logpdf(self.family, x, self.shapes, self.loc, self.scale))
+
+    @property
+    def support(self) -> Any:
+        """From one end to the other, or without ends."""
+        low, high = self.family._get_support(*self.shapes)
+        if low == -math.inf and high == math.inf:
+            return Real()
+        return Interval(low * self.scale + self.loc, high * self.scale + self.loc)
+
+
+class OfIntegers(Distribution):
+    """The same of a family of integers."""
+
+    parameters = ("family", "shapes", "loc")
+
+    def sample(self, rng: Any) -> Any:
+        """A draw of `rvs`."""
+        _whole(self.family, self.loc, self.shapes, self.loc)
+        return int(self.family._rvs(*self.shapes, size=(), random_state=rng) + self.loc)
+
+    def logpdf(self, k: Any) -> Any:
+        """The logarithm of the probability."""
+        return float(logpmf(self.family, k, self.shapes, self.loc))
+
+    @property
+    def support(self) -> Any:
+        """The integers from one end to the other."""
+        low, high = self.family._get_support(*self.shapes)
+        return Integers(low + self.loc, high + self.loc)
+
+
+# --- several numbers ------------------------------------------------------------------------------
 
 
 def multivariate_normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:

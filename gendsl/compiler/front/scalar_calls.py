@@ -71,11 +71,13 @@ def at_decimals(frame: Frame, value: Value, count: Value) -> Value:
         raise frame.not_closed("a number of decimals that is not a constant")
 
     def entry(frame: Frame, leaves: list[Expr]) -> Expr:
+        if leaves[0].kind == "i" and object_of(count) >= 0:
+            return leaves[0]
         if leaves[0].kind != "f":
-            raise frame.not_closed("np.round of integers")
+            raise frame.not_closed("np.round of integers to tens, or of truth values")
         return decimals(frame, leaves[0], object_of(count))
 
-    return several(frame, [value], lambda _: "f", entry)
+    return several(frame, [value], lambda kinds: kinds[0], entry)
 
 
 def numpys_round(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from types import FunctionType, MethodType
+import sys
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -27,43 +27,33 @@ from gendsl.compiler.hir.values import (
     number_leaf,
     object_of,
 )
-from gendsl.distributions.scipy_frozen import INTEGER, LOCATED, SCALED, find_distribution
+from gendsl.distributions.scipy_frozen import INTEGER, LOCATED, SCALED, Frozen, find_distribution
 
-_LOGS = {"logpdf": "pdf", "logpmf": "pmf"}
-"""The logarithms that texts are of, and what they are the logarithms of."""
-
-
-@functools.cache
-def _texts() -> dict[tuple[int, str], Any]:
-    """The texts of methods, by the family and the method."""
-    import scipy.stats
-
-    found = {}
-    for name, text in vars(library_stats).items():
-        if isinstance(text, FunctionType) and not name.startswith("_"):
-            family, _, method = name.rpartition("_")
-            found[id(getattr(scipy.stats, family)), method] = text
-    return found
+_METHODS: dict[str, Any] = {
+    name: getattr(library_stats, name)
+    for name in ("logpdf", "pdf", "logcdf", "cdf", "logsf", "sf", "ppf", "isf", "logpmf", "pmf")
+}
+"""The texts of methods of families."""
+_OF_INTEGERS: dict[str, Any] = {
+    **{name: getattr(library_stats, f"discrete_{name}") for name in ("cdf", "logcdf", "sf", "logsf")},
+    **{name: _METHODS[name] for name in ("logpmf", "pmf")},
+}
+"""The same of families of integers."""
 
 
 def _is_family(found: Any) -> bool:
-    """Whether an object is a family of which there are texts."""
-    if not type(found).__module__.startswith("scipy.stats"):
+    """Whether an object is a family of SciPy's, or made as those are."""
+    if "scipy.stats" not in sys.modules:
         return False
-    return any(id(found) == family for family, _ in _texts())
+    from scipy.stats import rv_continuous, rv_discrete
 
-
-def _family_of(dist: Any) -> Any:
-    """The family that a frozen distribution has a copy of; None where it is not known, or another."""
-    import scipy.stats
-
-    family: Any = getattr(scipy.stats, dist.name, None)
-    same = type(dist) is type(family) and (dist.a, dist.b) == (family.a, family.b)
-    return family if same and _is_family(family) else None
+    return isinstance(found, (rv_continuous, rv_discrete))
 
 
 def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of a family, or of a method of one; None for any other function."""
+    if getattr(found, "__name__", "") == "apply_where" and found.__module__.startswith("scipy."):
+        return frame.language.call_function(frame, library_stats.apply_where, args, named)
     if isinstance(found, MethodType) and found.__func__.__module__.startswith("scipy.stats"):
         owner: Any = found.__self__
         name = found.__func__.__name__
@@ -72,15 +62,14 @@ def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -
                 own = [outside.constant(frame, one) for one in (owner.mean, owner.cov)]
                 args = [*args[:1], *own]
             return _multivariate(frame, name, args, named)
+        if name.startswith("_"):
+            return None  # a family's own methods are read as any other's
         if _is_family(owner):
             return _method(frame, owner, name, args, named)
         if is_frozen(owner):
             args = [*args, *(outside.constant(frame, one) for one in owner.args)]
             named = {**named, **{key: outside.constant(frame, one) for key, one in owner.kwds.items()}}
-            family = _family_of(owner.dist)
-            if family is None:
-                raise frame.not_closed(f"scipy.stats.{owner.dist.name}.{name}")
-            return _method(frame, family, name, args, named)
+            return _method(frame, owner.dist, name, args, named)
     if type(found).__name__ == "multivariate_normal_gen":
         return _frozen_multivariate(frame, args, named)
     return _frozen(frame, found, args, named) if _is_family(found) else None
@@ -121,8 +110,12 @@ def _multivariate(frame: Frame, name: str, args: list[Value], named: dict[str, V
     return found if name == "logpdf" else array_calls.call(frame, np.exp, [found], {}) or NOTHING
 
 
-def _text_of(family: Any) -> Any:
-    return _texts().get((id(family), "logpdf")) or _texts()[id(family), "logpmf"]
+def _parameters(family: Any) -> tuple[str, ...]:
+    """The names of the parameters of a family."""
+    from scipy.stats import rv_discrete
+
+    shapes = tuple(family.shapes.replace(" ", "").split(",")) if family.shapes else ()
+    return (*shapes, "loc") if isinstance(family, rv_discrete) else (*shapes, "loc", "scale")
 
 
 @functools.cache
@@ -141,14 +134,22 @@ class FrozenFamily:
 
 def _frozen(frame: Frame, family: Any, args: list[Value], named: dict[str, Value]) -> Value:
     """`norm(mu, scale=sd)`."""
-    names = tuple(inspect.signature(_text_of(family)).parameters)[1:]
+    names = _parameters(family)
+    given = _given(frame, family, names, args, named)
+    return make_tuple([given[name] for name in names], frozen_class(family), names)
+
+
+def _given(
+    frame: Frame, family: Any, names: tuple[str, ...], args: list[Value], named: dict[str, Value]
+) -> dict[str, Value]:
+    """What each parameter is."""
     given = dict(zip(names, args, strict=False))
     if len(args) > len(names) or any(name not in names or name in given for name in named):
         raise frame.not_closed(f"scipy.stats.{family.name} with these arguments")
     given = {"loc": known(0), "scale": known(1), **given, **named}
     if any(name not in given for name in names):
         raise frame.not_closed(f"scipy.stats.{family.name} with these arguments")
-    return make_tuple([given[name] for name in names], frozen_class(family), names)
+    return given
 
 
 def method_of_frozen(
@@ -172,7 +173,12 @@ def as_family(frame: Frame, value: Value) -> Value:
     """What a choice is from: of a frozen distribution, the family of gendsl's that has its law."""
     if is_known(value) and is_frozen(object_of(value)):
         own = find_distribution(object_of(value))
-        return value if own is None else constant_distribution(frame, own)
+        if not isinstance(own, Frozen):
+            return value if own is None else constant_distribution(frame, own)
+        found = own.frozen
+        args = [outside.constant(frame, one) for one in found.args]
+        named = {key: outside.constant(frame, one) for key, one in found.kwds.items()}
+        return _other(found.dist, _given(frame, found.dist, _parameters(found.dist), args, named))
     cls = getattr(value.type, "cls", None)
     if not isinstance(cls, type) or not issubclass(cls, FrozenFamily):
         return value
@@ -180,6 +186,8 @@ def as_family(frame: Frame, value: Value) -> Value:
     family = cls.family
     given = dict(zip(value.type.names, items_of(value), strict=True))
     shapes = [name for name in given if name not in ("loc", "scale")]
+    if not any(family.name in known_ones for known_ones in (LOCATED, SCALED, INTEGER)):
+        return _other(family, given)
     if not all(map(is_number, given.values())):
         raise frame.not_closed(f"scipy.stats.{family.name} with arrays as parameters")
     loc, scale = given["loc"], given.get("scale", known(1))
@@ -195,16 +203,21 @@ def as_family(frame: Frame, value: Value) -> Value:
     return frame.language.call(frame, known(INTEGER[family.name]), parameters, {})
 
 
+def _other(family: Any, given: dict[str, Value]) -> Value:
+    """A distribution of a family that is none of gendsl's."""
+    shapes = make_tuple([given[one] for one in _parameters(family) if one not in ("loc", "scale")])
+    cls: Any = library_stats.OfReals if "scale" in _parameters(family) else library_stats.OfIntegers
+    last = [given[one] for one in cls.parameters[2:]]
+    return make_tuple([known(family), shapes, *last], cls, cls.parameters)
+
+
 def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict[str, Value]) -> Value:
-    log = {plain: log for log, plain in _LOGS.items()}.get(name)
-    text = _texts().get((id(family), log or name))
+    names = _parameters(family)
+    text = (_METHODS if "scale" in names else _OF_INTEGERS).get(name)
     if text is None:
         raise frame.not_closed(f"scipy.stats.{family.name}.{name}")
-    names = tuple(inspect.signature(text).parameters)
-    given = dict(zip(names, args, strict=False))
-    if len(args) > len(names) or any(one not in names or one in given for one in named):
-        raise frame.not_closed(f"scipy.stats.{family.name}.{name} with these arguments")
-    given.update(named)
+    first = "q" if name in ("ppf", "isf") else "x" if "scale" in names else "k"
+    given = _given(frame, family, (first, *names), args, named)
     for one, value in given.items():
         if is_number(value):
             continue
@@ -213,8 +226,6 @@ def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict
             return NOTHING
         assert isinstance(made.type, Array)
         given[one] = as_array(frame, made, "i", what=(one, "i")) if made.type.kind == "b" else made
-
-    found = frame.language.call_function(frame, text, [], given)
-    if log is None:
-        return found
-    return array_calls.call(frame, np.exp, [found], {}) or NOTHING
+    shapes = make_tuple([given[one] for one in names if one not in ("loc", "scale")])
+    last = [given[one] for one in ("loc", "scale") if one in names]
+    return frame.language.call_function(frame, text, [known(family), given[first], shapes, *last], {})

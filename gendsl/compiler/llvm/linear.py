@@ -175,11 +175,17 @@ class LinearPrinter:
         return made, into
 
     def _theirs(self, matrix: _Array) -> tuple[str, str]:
-        """Whether a matrix is theirs as it is, not its transpose; how far their columns are from another."""
-        to = self.to
-        as_it_is = to.let(f"icmp ne i64 {matrix.strides[1]}, 1")
-        apart = to.let(f"select i1 {as_it_is}, i64 {matrix.strides[1]}, i64 {matrix.strides[0]}")
-        return as_it_is, apart
+        """Whether a matrix is theirs as it is, not its transpose; how far their columns are from another.
+
+        Both strides of a row may be 1, as those of the transpose of one column are: its rows don't lie one
+        behind another then, its columns do.
+        """
+        to, (rows_apart, columns_apart) = self.to, matrix.strides
+        single = to.let(f"icmp eq i64 {columns_apart}, 1")
+        wide = to.let(f"icmp sge i64 {rows_apart}, {matrix.shape[1]}")
+        is_transposed = to.let(f"and i1 {single}, {wide}")
+        apart = to.let(f"select i1 {is_transposed}, i64 {rows_apart}, i64 {columns_apart}")
+        return to.let(f"xor i1 {is_transposed}, true"), apart
 
     # --- calls ------------------------------------------------------------------------------------
 
