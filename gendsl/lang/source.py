@@ -216,6 +216,15 @@ def find_source(function: Any, decorator: str) -> Source:
             f"@{decorator} was applied to what another decorator made of {function.__qualname__}",
             fix=f"write `@{decorator}` directly above `def`, below any other decorator",
         )
+    return running_source(function)
+
+
+def running_source(function: FunctionType) -> Source:
+    """The source of a function defined with `def`, whatever name a decorator has given it.
+
+    Raises:
+        SourceUnavailableError: its text can't be found, or isn't the text it was compiled from.
+    """
     text = _text(function)
     try:
         file = _parse(text)

@@ -74,7 +74,7 @@ def determinant(a, v, b):
 def triangles(a, v, b):
     total = 0.0
     for lower in (True, False):
-        for trans in (0, 1):
+        for trans in (0, "T"):
             x = scipy.linalg.solve_triangular(a, v, lower=lower, trans=trans)
             y = scipy.linalg.solve_triangular(a.T, b, lower=lower, trans=trans)
             z = scipy.linalg.solve_triangular(a / len(a), b, lower=lower, trans=trans, unit_diagonal=True)

@@ -6,9 +6,10 @@ import ast
 import collections
 import dataclasses
 import math
+from abc import ABCMeta
 from enum import Enum, EnumType, Flag
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import families, instances, library_deque, lists, outside, scores
@@ -26,6 +27,9 @@ from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
 from gendsl.errors import ParameterError
 from gendsl.supports import Interval, Support
+
+_METACLASSES: tuple[type, ...] = type, ABCMeta, type(Protocol)
+"""Those that make classes whose instances are made as usual."""
 
 
 def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value]) -> Value:
@@ -56,7 +60,10 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
             raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
         check_access(cls)
         return named_tuple(frame, cls, args, named)
-    if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
+    if getattr(cls, "__abstractmethods__", None):
+        frame.fail(f"{cls.__name__} is an abstract class", TypeError)
+        return NOTHING
+    if cls.__flags__ & (1 << 9) == 0 or type(cls) not in _METACLASSES:  # made by C, or by another metaclass
         raise frame.not_closed(f"an instance of {cls.__name__}")
     if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
         raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")

@@ -37,6 +37,7 @@ from gendsl.compiler.hir.values import (
 from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.compound import _ProductOfFamily
+from gendsl.distributions.parameters import family_called
 from gendsl.errors import ParameterError
 from gendsl.supports import base as supports
 
@@ -255,9 +256,20 @@ def _written(frame: Frame, found: Distribution) -> Value | None:
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`product(d, e)`, `product([d, e])` or `product(family, *parameters)`."""
-    if named:
-        raise frame.not_closed("product with parameters by keyword")
     family = object_of(args[0]) if args and isinstance(args[0].type, Known) else None
+    if named:
+        if not (isinstance(family, type) and issubclass(family, ScalarFamily)):
+            raise frame.not_closed("product of no family with parameters by keyword")
+        try:
+            family = family_called(family, len(args) - 1, tuple(named))
+        except ParameterError as error:
+            frame.fail(error.problem)
+            return NOTHING
+        rest = family.parameters[len(args) - 1 :]
+        if set(rest) != set(named):
+            frame.fail("other parameters of a product than those of its family")
+            return NOTHING
+        args = [*args, *(named[name] for name in rest)]
     if not (isinstance(family, type) and issubclass(family, ScalarFamily)):
         components = (
             args[0]

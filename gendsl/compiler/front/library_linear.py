@@ -138,10 +138,10 @@ def substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) ->
     return result
 
 
-def solve_triangular(a: Any, b: Any, trans: int = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
     """`scipy.linalg.solve_triangular`."""
-    assert 0 <= trans <= 2
-    return substituted(a, b, lower, trans != 0, unit_diagonal)
+    assert trans in (0, 1, 2, "N", "T", "C")
+    return substituted(a, b, lower, trans not in (0, "N"), unit_diagonal)
 
 
 def cholesky(a: Any, lower: bool = False) -> Any:

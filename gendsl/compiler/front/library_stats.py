@@ -166,6 +166,10 @@ class OfReals(Distribution):
     """A distribution of a continuous family, as `gendsl.distributions.scipy_frozen.Frozen` is one."""
 
     parameters = ("family", "shapes", "loc", "scale")
+    family: Any
+    shapes: Any
+    loc: Any
+    scale: Any
 
     def sample(self, rng: Any) -> Any:
         """A draw of `rvs`."""
@@ -192,6 +196,9 @@ class OfIntegers(Distribution):
     """The same of a family of integers."""
 
     parameters = ("family", "shapes", "loc")
+    family: Any
+    shapes: Any
+    loc: Any
 
     def sample(self, rng: Any) -> Any:
         """A draw of `rvs`."""

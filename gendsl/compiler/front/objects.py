@@ -231,8 +231,14 @@ def classes_of(type_: Number) -> list[type]:
     """The classes that a number may be of."""
     kinds = "bif"[: "bif".index(type_.kind) + 1] if type_.mixed else type_.kind
     python, other = {"f": float, "i": int, "b": bool}, {"f": np.float64, "i": np.int64, "b": np.bool_}
-    array = dict.fromkeys("bif", np.ndarray)
-    tables = ([python], [python, other], [other], [array], [python, other, array])[type_.numpy]
+    array: dict[str, type] = dict.fromkeys("bif", np.ndarray)
+    tables: tuple[list[dict[str, type]], ...] = (
+        [python],
+        [python, other],
+        [other],
+        [array],
+        [python, other, array],
+    )[type_.numpy]
     return [table[kind] for kind in kinds for table in tables]
 
 

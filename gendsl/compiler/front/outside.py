@@ -23,7 +23,7 @@ from gendsl.compiler.hir.types import Known, leaves
 from gendsl.compiler.hir.values import NOTHING, Value, is_known, known, make_tuple, numpy_number
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError
-from gendsl.lang.source import find_source
+from gendsl.lang.source import running_source
 from gendsl.supports import Support
 
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
@@ -33,10 +33,10 @@ def source_of(frame: Frame, function: FunctionType) -> FunctionSource:
     """The syntax tree of a function."""
     if function not in frame.program.sources:
         try:
-            if function.__name__ == "<lambda>":
+            if function.__code__.co_name == "<lambda>":
                 found = lambda_source(function)
             else:
-                read = find_source(function, "gen")
+                read = running_source(function)
                 found = FunctionSource(read.node, read.filename)
         except (GenDSLError, OSError, SyntaxError) as error:
             raise frame.not_closed(f"the source of {function.__qualname__} is not available") from error

@@ -53,7 +53,8 @@ def _is_family(found: Any) -> bool:
 def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of a family, or of a method of one; None for any other function."""
     if getattr(found, "__name__", "") == "apply_where" and found.__module__.startswith("scipy."):
-        return frame.language.call_function(frame, library_stats.apply_where, args, named)
+        text: Any = library_stats.apply_where
+        return frame.language.call_function(frame, text, args, named)
     if isinstance(found, MethodType) and found.__func__.__module__.startswith("scipy.stats"):
         owner: Any = found.__self__
         name = found.__func__.__name__

@@ -36,6 +36,7 @@ from gendsl.compiler.hir.types import (
     Iterator,
     Joined,
     Known,
+    List,
     Number,
     Tuple,
     Type,
@@ -106,6 +107,8 @@ def _checked_key(frame: Frame, type: Type) -> None:
             for one in alternatives:
                 _checked_key(frame, one)
             return
+    if isinstance(type, List) and frame.program.facts.sequence(type.site) is tuple:
+        raise frame.not_closed("a tuple as a key of a dict, whose length only a run tells")
     if type != NEVER and leaves(type):
         raise frame.not_closed(f"{describe(type)} as a key of a dict")
 
@@ -396,6 +399,7 @@ def united(frame: Frame, a: Value, b: Value) -> Value:
 
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)` of two dicts."""
+
     def add(pair: Value) -> None:
         key, kept = items_of(pair)
         store(frame, value, key, kept)

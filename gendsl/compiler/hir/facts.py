@@ -333,8 +333,8 @@ class Facts:
         if x is not None and y is not None:
             kind = max(x.kind, y.kind, key="bif".index)
             mixed = x.mixed or y.mixed or x.kind != y.kind
-            other = EITHER if max(x.numpy, y.numpy) > YES else MAYBE
-            return Number(kind, x.numpy if x.numpy == y.numpy else other, mixed)
+            either = EITHER if max(x.numpy, y.numpy) > YES else MAYBE
+            return Number(kind, x.numpy if x.numpy == y.numpy else either, mixed)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return _either_text(a, b)
