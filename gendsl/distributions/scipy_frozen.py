@@ -77,7 +77,7 @@ INTEGER: dict[str, Callable[..., Distribution]] = {
     "randint": lambda low, high: uniform_discrete(low, high - 1),
 }
 # Laws of angles: scipy brings their draws back to one turn of the circle after loc and scale have moved them.
-_CIRCULAR = "vonmises_gen", "wrapcauchy_gen"
+CIRCULAR = "vonmises_gen", "wrapcauchy_gen"
 _MULTIVARIATE: dict[str, Callable[[Any], Distribution]] = {
     "multivariate_normal_frozen": lambda frozen: mvnormal(frozen.mean, frozen.cov),
     "dirichlet_frozen": lambda frozen: dirichlet(frozen.alpha),
@@ -316,7 +316,7 @@ def _circular(frozen: Any, name: str) -> Distribution | None:
         NotADistributionError: its draws and its density don't agree.
     """
     kind = type(frozen.dist)
-    if not kind.__module__.startswith("scipy.stats") or kind.__name__ not in _CIRCULAR:
+    if not kind.__module__.startswith("scipy.stats") or kind.__name__ not in CIRCULAR:
         return None
     shapes, loc, scale = frozen.dist._parse_args(*frozen.args, **frozen.kwds)
     if scale != 1.0 or (loc != 0.0 and name != "vonmises"):

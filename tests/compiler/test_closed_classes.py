@@ -3,7 +3,8 @@
 import dataclasses
 import functools
 import operator
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from typing import NamedTuple, Protocol
 
 import pytest
 
@@ -184,3 +185,81 @@ def named_replaced(n):
 
 def test_named_tuples_with_some_fields_replaced():
     assert outcome(named_replaced, (5,)) == "equal"
+
+
+class Shape(ABC):
+    @abstractmethod
+    def mean(self, t): ...
+
+    def twice(self, t):
+        return 2 * self.mean(t)
+
+
+class Line(Shape):
+    def __init__(self, slope):
+        self.slope = slope
+
+    def mean(self, t):
+        return self.slope * t
+
+
+@dataclasses.dataclass(frozen=True)
+class Parabola(Shape):
+    width: float
+
+    def mean(self, t):
+        return self.width * t * t
+
+
+class HasMean(Protocol):
+    def mean(self, t): ...
+
+
+class Flat(HasMean):
+    def __init__(self, height):
+        self.height = height
+
+    def mean(self, t):
+        return self.height
+
+
+@gen
+def abstract_classes():
+    x, bent = ("x" @ ~normal(0, 1)), ("bent" @ ~bernoulli(0.5))
+    shape = Parabola(x) if bent else Line(x)
+    y = ~normal(shape.twice(2.0) + Flat(x).mean(1) + (1.0 if isinstance(shape, Shape) else 0.0), 1)
+
+
+@gen
+def without_its_methods():
+    x = ~normal(0, 1)
+    y = ~normal(Shape().twice(x), 1)
+
+
+def test_classes_with_abstract_bases():
+    assert [outcome(abstract_classes, (), rng=seed) for seed in range(4)] == ["equal"] * 4
+    assert "abstract" in str(outcome(without_its_methods, ()))
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def inner(*args, **named):
+        return 2 * function(*args, **named)
+
+    return inner
+
+
+@doubled
+def shifted(x, by=1.0):
+    return x + by
+
+
+@gen
+def decorated():
+    x = ~normal(0, 1)
+    y = ~normal(shifted(x) + shifted(x, by=x), 1)
+
+
+def test_functions_that_a_decorator_of_the_module_wrapped():
+    """It gives them the name of what they call, and their text is found all the same."""
+    assert outcome(decorated, ()) == "equal"

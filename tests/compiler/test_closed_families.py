@@ -315,3 +315,23 @@ def test_what_is_made_of_no_distribution_is_refused(program):
     """And so run by the interpreter, whose error says what is wrong with it."""
     with pytest.raises(NotClosed, match="where a distribution is needed"):
         ClosedDensity(program, ())
+
+
+@gen
+def products_by_keyword(rows):
+    b = ~product(normal, mean=np.zeros(2), sd=1.0)
+    z = ~product(bernoulli, logit=rows @ b)
+    n = ~product(binom, 5, logit=rows @ b)
+    v = ~product(normal, rows @ b, sd=2.0)
+    y = ~normal(z.sum() + n.sum() + v.sum(), 1)
+
+
+@gen
+def products_of_other_parameters(rows):
+    b = ~product(normal, mean=np.zeros(2), width=1.0)
+
+
+def test_products_with_parameters_by_keyword():
+    rows = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 1.0]])
+    assert outcome(products_by_keyword, (rows,)) == "equal"
+    assert str(outcome(products_of_other_parameters, (rows,))).startswith("raised: product: normal ")

@@ -164,6 +164,55 @@ def test_choices_from_other_families():
     assert len(set(found["native"]["count"])) > 3
 
 
+class Doubled(st.rv_continuous):
+    """A family whose `logpdf` is not made of its `_logpdf`."""
+
+    def _logpdf(self, x):
+        return -x
+
+    def _rvs(self, size=None, random_state=None):
+        return random_state.exponential(size=size)
+
+    def logpdf(self, x, *args, **named):
+        return 2.0 * super().logpdf(x, *args, **named)
+
+
+NAMESAKE = Doubled(a=0.0, name="expon")
+TABLE = st.rv_discrete(name="table", values=((0.5, 2.0), (0.3, 0.7)))
+
+
+@gen
+def own_method(v, k):
+    x = ~normal(0, 1)
+    "found" @ ~factor(NAMESAKE(loc=x).logpdf(5.0))
+
+
+@gen
+def namesake(v, k):
+    x = ~normal(0, 1)
+    y = ~NAMESAKE(loc=x)
+
+
+@gen
+def table_of_values(v, k):
+    x = ~normal(0, 1)
+    "found" @ ~factor(TABLE.logpmf(0.5) + x)
+
+
+@gen
+def angles(v, k):
+    kappa = ~st.gamma(2.0)
+    y = ~st.vonmises(kappa)
+
+
+@pytest.mark.parametrize("model, why", [
+    (own_method, "a logpdf of its own"), (namesake, "a logpdf of its own"),
+    (table_of_values, "a table of values"), (angles, "a rvs of its own"),
+], ids=lambda one: getattr(one, "name", ""))  # fmt: skip
+def test_what_scipy_does_otherwise_is_refused(model, why):
+    assert str(outcome(model, (V, K))).endswith(why)
+
+
 @gen
 def of_no_shape(v, k):
     x = ~normal(0, 1)

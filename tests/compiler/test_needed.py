@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from gendsl.compiler.hir import Append, Call, Const, Fail, Function, If, Load, N
 from gendsl.compiler.hir.text_effects import ANY, NONE, TextEffects
 from gendsl.compiler.passes.needed import keep_needed
 from gendsl.compiler.python.print_python import name_apart, print_python
-from gendsl.inference import gibbs, sample
+from gendsl.inference import gibbs, mh, sample
 from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -142,3 +143,40 @@ def test_what_is_returned_needs_no_score(program, args, record):
     assert run.ran == ["as machine code"]
     assert len(set(map(str, found["native"][0]))) > 1
     assert found["native"] == found["reference"]
+
+
+@gen
+def image(n):
+    brightness = ~normal(1, 1)
+    picture = np.zeros((n, n))
+    for i in range(2):
+        x, y = (("x", i) @ ~normal(0, 1)), (("y", i) @ ~normal(0, 1))
+        picture += brightness * np.outer(
+            np.exp(-((np.arange(n) - x) ** 2)), np.exp(-((np.arange(n) - y) ** 2))
+        )
+    "seen" @ ~factor(-((picture - 1.0) ** 2).sum())
+
+
+def test_the_densities_of_what_is_drawn_anew_need_no_more_than_their_own():
+    """The current trace was scored: of what else the program computes nothing is made, nor found to fail."""
+    trace = image.generate((5,), {"seen": True}, rng=1).trace
+    kernel = mh(select(("x", 0)))
+    text = kernel.source_of("step", trace)
+    (let_go,) = re.findall(r"def image_let_go\(.*?\n\n", text, re.S)
+    assert "normal_logpdf" in let_go and "exp" not in let_go and "broadcast" not in let_go
+    runs = {}
+    for way in ("native", "python", "reference"):
+        with running_on(way):
+            runs[way] = sample(kernel, trace, 60, record=[("x", 0)], seed=1, progress=False)["x", 0]
+    np.testing.assert_allclose(runs["native"], runs["reference"], rtol=1e-10)
+    np.testing.assert_allclose(runs["python"], runs["reference"], rtol=1e-10)
+    assert len(set(runs["native"])) > 5
+
+
+def test_arrays_of_one_shape_are_gone_through_at_once():
+    """Where all entries lie one behind another there is one loop, and an expression is fused into one."""
+    trace = image.generate((5,), {"seen": True}, rng=1).trace
+    text = mh(select(("x", 0))).source_of("step", trace)
+    (scored,) = re.findall(r"def image_redrawn\(.*?\n\n", text, re.S)
+    loops = [line for line in scored.splitlines() if line.strip().startswith("for ")]
+    assert len(loops) <= 10, scored

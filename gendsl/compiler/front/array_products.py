@@ -98,7 +98,7 @@ def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> 
     ]
     if any(map(is_never, arrays)):
         return NOTHING
-    return library_call(frame, library_products.outer, [flat(frame, one) for one in arrays])
+    return _of_pairs(frame, "mul", *(flat(frame, one) for one in arrays))
 
 
 def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -126,12 +126,16 @@ def _outer(name: str) -> Handler:
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("a", "b"), args, named)
-        a, b = (vector(frame, given[one], one) for one in ("a", "b"))
-        shape, strides = shape_of(a), strides_of(a)
-        column = view(a, a.leaves[1], [shape[0], Const(1, "i")], [strides[0], Const(0, "i")])
-        return binary(frame, name, column, b)
+        return _of_pairs(frame, name, *(vector(frame, given[one], one) for one in ("a", "b")))
 
     return handle
+
+
+def _of_pairs(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """An operation on each entry of one vector with each of another."""
+    shape, strides = shape_of(a), strides_of(a)
+    column = view(a, a.leaves[1], [shape[0], Const(1, "i")], [strides[0], Const(0, "i")])
+    return binary(frame, name, column, b)
 
 
 def _matrix(frame: Frame, value: Value, what: str, ranks: tuple[int, ...] = (2,)) -> Value:

@@ -10,11 +10,6 @@ import numpy as np
 from gendsl.compiler.front import library_making
 
 
-def outer(a: Any, b: Any) -> Any:
-    """The products of the entries of two vectors."""
-    return a[:, None] * b[None, :]
-
-
 def matmul(a: Any, b: Any) -> Any:
     """`a @ b` of vectors and matrices."""
     if a.ndim == 1:

@@ -230,16 +230,13 @@ _UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, 
 def classes_of(type_: Number) -> list[type]:
     """The classes that a number may be of."""
     kinds = "bif"[: "bif".index(type_.kind) + 1] if type_.mixed else type_.kind
-    python, other = {"f": float, "i": int, "b": bool}, {"f": np.float64, "i": np.int64, "b": np.bool_}
+    python: dict[str, type] = {"f": float, "i": int, "b": bool}
+    other: dict[str, type] = {"f": np.float64, "i": np.int64, "b": np.bool_}
     array: dict[str, type] = dict.fromkeys("bif", np.ndarray)
-    tables: tuple[list[dict[str, type]], ...] = (
-        [python],
-        [python, other],
-        [other],
-        [array],
-        [python, other, array],
-    )[type_.numpy]
-    return [table[kind] for kind in kinds for table in tables]
+    every: tuple[list[dict[str, type]], ...] = (
+        [python], [python, other], [other], [array], [python, other, array],
+    )  # fmt: skip
+    return [table[kind] for kind in kinds for table in every[type_.numpy]]
 
 
 def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:

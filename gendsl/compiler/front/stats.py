@@ -27,7 +27,14 @@ from gendsl.compiler.hir.values import (
     number_leaf,
     object_of,
 )
-from gendsl.distributions.scipy_frozen import INTEGER, LOCATED, SCALED, Frozen, find_distribution
+from gendsl.distributions.scipy_frozen import (
+    CIRCULAR,
+    INTEGER,
+    LOCATED,
+    SCALED,
+    Frozen,
+    find_distribution,
+)
 
 _METHODS: dict[str, Any] = {
     name: getattr(library_stats, name)
@@ -179,7 +186,7 @@ def as_family(frame: Frame, value: Value) -> Value:
         found = own.frozen
         args = [outside.constant(frame, one) for one in found.args]
         named = {key: outside.constant(frame, one) for key, one in found.kwds.items()}
-        return _other(found.dist, _given(frame, found.dist, _parameters(found.dist), args, named))
+        return _other(frame, found.dist, _given(frame, found.dist, _parameters(found.dist), args, named))
     cls = getattr(value.type, "cls", None)
     if not isinstance(cls, type) or not issubclass(cls, FrozenFamily):
         return value
@@ -187,8 +194,9 @@ def as_family(frame: Frame, value: Value) -> Value:
     family = cls.family
     given = dict(zip(value.type.names, items_of(value), strict=True))
     shapes = [name for name in given if name not in ("loc", "scale")]
-    if not any(family.name in known_ones for known_ones in (LOCATED, SCALED, INTEGER)):
-        return _other(family, given)
+    tables = LOCATED, SCALED, INTEGER
+    if not any(family.name in table for table in tables) or not _is_scipys(family):
+        return _other(frame, family, given)
     if not all(map(is_number, given.values())):
         raise frame.not_closed(f"scipy.stats.{family.name} with arrays as parameters")
     loc, scale = given["loc"], given.get("scale", known(1))
@@ -204,8 +212,34 @@ def as_family(frame: Frame, value: Value) -> Value:
     return frame.language.call(frame, known(INTEGER[family.name]), parameters, {})
 
 
-def _other(family: Any, given: dict[str, Value]) -> Value:
+def _check(frame: Frame, family: Any, *methods: str) -> None:
+    """Refuse a family with methods of its own where those that all have are needed, and tables of values.
+
+    What a family writes itself is `_logpdf` and the like, which these call.
+    """
+    from scipy.stats import rv_continuous, rv_discrete
+
+    usual = (rv_continuous, rv_discrete)
+    for name in methods:
+        owner = next(cls for cls in type(family).__mro__ if name in vars(cls))
+        if not any(issubclass(cls, owner) for cls in usual):
+            raise frame.not_closed(f"scipy.stats.{family.name}, which has a {name} of its own")
+    if hasattr(family, "xk"):
+        raise frame.not_closed(f"scipy.stats.{family.name}, which has a table of values")
+
+
+def _is_scipys(family: Any) -> bool:
+    """Whether a family is the one that `scipy.stats` has under its name."""
+    import scipy.stats
+
+    return getattr(scipy.stats, family.name, None) is family
+
+
+def _other(frame: Frame, family: Any, given: dict[str, Value]) -> Value:
     """A distribution of a family that is none of gendsl's."""
+    _check(frame, family, "logpdf" if "scale" in _parameters(family) else "logpmf", "rvs", "support")
+    if type(family).__name__ in CIRCULAR:
+        raise frame.not_closed(f"scipy.stats.{family.name}, whose values are angles")
     shapes = make_tuple([given[one] for one in _parameters(family) if one not in ("loc", "scale")])
     cls: Any = library_stats.OfReals if "scale" in _parameters(family) else library_stats.OfIntegers
     last = [given[one] for one in cls.parameters[2:]]
@@ -217,6 +251,7 @@ def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict
     text = (_METHODS if "scale" in names else _OF_INTEGERS).get(name)
     if text is None:
         raise frame.not_closed(f"scipy.stats.{family.name}.{name}")
+    _check(frame, family, name)
     first = "q" if name in ("ppf", "isf") else "x" if "scale" in names else "k"
     given = _given(frame, family, (first, *names), args, named)
     for one, value in given.items():

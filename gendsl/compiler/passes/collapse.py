@@ -23,6 +23,7 @@ from gendsl.compiler.hir import (
     For,
     Function,
     If,
+    Input,
     Leave,
     Length,
     Next,
@@ -87,9 +88,14 @@ def _as_product(expr: Expr, sets: Counter[Var]) -> Op | None:
     """A product of two integers that never change, in one order of them."""
     if not isinstance(expr, Op) or expr.name != "mul" or expr.kind != "i":
         return None
-    if not all(isinstance(arg, Const) or (isinstance(arg, Var) and sets[arg] == 1) for arg in expr.args):
+    if not all(isinstance(arg, Const) or _is_steady(arg, sets) for arg in expr.args):
         return None
     return Op("mul", tuple(sorted(expr.args, key=repr)), "i")
+
+
+def _is_steady(expr: Expr, sets: Counter[Var]) -> bool:
+    """Whether an expression is what is given from outside, or a variable that is set once."""
+    return isinstance(expr, Input) or (isinstance(expr, Var) and sets[expr] == 1)
 
 
 def _inner_of(loop: For) -> For | None:
@@ -113,18 +119,18 @@ class _Collapse:
     def __init__(self, sets: Counter[Var]) -> None:
         self.sets, self.found = sets, False
 
-    def body(self, body: Body, natural: frozenset[Var], known: dict[Expr, Var]) -> None:
+    def body(self, body: Body, natural: frozenset[Expr], known: dict[Expr, Var]) -> None:
         """Make the nests in a body one loop each.
 
         Args:
-            natural: the variables that surely are not negative.
+            natural: the variables, and what is given, that surely are not negative.
             known: the variables that are products, by these.
         """
         for at, one in enumerate(body):
             if isinstance(one, If) and not one.orelse and [*map(type, one.then)] == [Fail]:
                 match one.test:
-                    case Op(name="lt", args=(Var() as var, limit)) if limit == _ZERO and self.sets[var] == 1:
-                        natural |= {var}
+                    case Op(name="lt", args=(length, limit)) if limit == _ZERO:
+                        natural |= {length} if _is_steady(length, self.sets) else set()
             elif isinstance(one, Length) and self.sets[one.target] == 1:
                 natural |= {one.target}
             elif isinstance(one, Fill):
@@ -147,7 +153,7 @@ class _Collapse:
         product = _as_product(expr, self.sets)
         return expr if product is None else known.get(product, product)
 
-    def _merged(self, loop: For, natural: frozenset[Var], known: dict[Expr, Var]) -> For | None:
+    def _merged(self, loop: For, natural: frozenset[Expr], known: dict[Expr, Var]) -> For | None:
         """The one loop that a nest is, if it can be."""
         inner = _inner_of(loop)
         if inner is None or any(one.start != _ZERO or one.step != _ONE for one in (loop, inner)):
@@ -171,11 +177,11 @@ class _Collapse:
         stop = self._size(_product(loop.stop, inner.stop), known)
         return For(loop.var, _ZERO, stop, _ONE, inner.body, loop.label, line=loop.line)
 
-    def _is_natural(self, expr: Expr, natural: frozenset[Var]) -> bool:
+    def _is_natural(self, expr: Expr, natural: frozenset[Expr]) -> bool:
         match expr:
             case Const(value=int() as value):
                 return value >= 0
-            case Var():
+            case Var() | Input():
                 return expr in natural
             case Op(name="mul", args=(one, other)):
                 return self._is_natural(one, natural) and self._is_natural(other, natural)

@@ -7,6 +7,8 @@ domains. A test stays if it is of anything that is still needed, such as an inde
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Block,
@@ -25,11 +27,25 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.text_effects import NONE, TextEffects, made_by
+from gendsl.compiler.passes.clean import clean_one
 
 _ONLY_COMPUTE = (
     hir.New, hir.Fill, hir.Length, hir.Load, hir.Present, hir.Count, hir.Given, hir.Extent,
 )  # fmt: skip
 """Statements that do nothing but to set their targets."""
+
+
+def follow(made: Iterable[Function], scored: Iterable[Function]) -> None:
+    """Leave out what runs along the current trace do not need, which was scored, and did not fail.
+
+    Args:
+        made: the functions of these runs.
+        scored: those of the programs themselves, which stay as they are.
+    """
+    whole, effects = {id(one) for one in scored}, TextEffects()
+    for one in {id(one): one for one in made if id(one) not in whole}.values():
+        clean_one(one)  # as a list with two names is kept
+        keep_needed(one, effects)
 
 
 def keep_needed(function: Function, effects: TextEffects) -> None:

@@ -27,9 +27,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.hir.templates import Lowered, Template
-from gendsl.compiler.hir.text_effects import TextEffects
-from gendsl.compiler.passes.clean import clean_one
-from gendsl.compiler.passes.needed import keep_needed
+from gendsl.compiler.passes.needed import follow
 from gendsl.compiler.programs.sums import makers, names_of
 
 
@@ -37,19 +35,15 @@ def fill_all(lowered: Lowered, mains: Mapping[str, Function]) -> None:
     """Make the bodies of all replays of some programs, by their names."""
     asked = [made for _, made in lowered.asked.values()]
     every = [*lowered.replays.values(), *asked, *lowered.returned.values()]
-    whole = {id(one) for main in mains.values() for one in hir.functions(main)} - set(map(id, every))
+    own = set(map(id, every))
+    whole = [one for main in mains.values() for one in hir.functions(main) if id(one) not in own]
     for name, made in lowered.replays.items():
         fill(made, mains[name])
     for template, made in lowered.asked.values():
         fill_distribution(made, mains[template.trace], template)
     for (trace, called), made in lowered.returned.items():
         fill_returned(made, mains[trace], called)
-    effects = TextEffects()
-    copies = {id(one): one for made in every for one in hir.functions(made)}
-    for number, copy in copies.items():
-        if number not in whole:  # what is followed was scored, and did not fail
-            clean_one(copy)  # as a list with two names is kept
-            keep_needed(copy, effects)
+    follow([one for made in every for one in hir.functions(made)], whole)
 
 
 def fill(replay: Function, main: Function) -> None:

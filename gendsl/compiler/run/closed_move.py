@@ -46,6 +46,7 @@ from gendsl.compiler.moves import (
 from gendsl.compiler.passes import merge, per_run
 from gendsl.compiler.passes.axes import Axes
 from gendsl.compiler.passes.invariants import simplify
+from gendsl.compiler.passes.needed import follow
 from gendsl.compiler.programs import density, replay, sampler
 from gendsl.compiler.programs.density import Zeros
 from gendsl.compiler.python.choice_values import index_of, indices_of
@@ -228,7 +229,12 @@ class ClosedKernel(CompiledText, ChainKernel):
 
     def _likelihood(self, main: hir.Function) -> step_parts.Called:
         """The log density of the observations of the current trace."""
-        return self._called(MODEL, transitions.observed(hir.copied(main, "_observed", read_again)))
+        return self._along(main, transitions.observed(hir.copied(main, "_observed", read_again)))
+
+    def _along(self, main: hir.Function, made: hir.Function) -> step_parts.Called:
+        """A run along the current trace, without what it does not need."""
+        follow(hir.functions(made), hir.functions(main))
+        return self._called(MODEL, made)
 
     def _power(self, one: Proposing | Resampling, main: hir.Function) -> step_parts.Power | None:
         """The power of the likelihood in the target of a move, if it is not 1."""
@@ -237,7 +243,7 @@ class ClosedKernel(CompiledText, ChainKernel):
     def _counted(self, main: hir.Function, selected: Selections) -> step_parts.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
         counts = redraw.counted(hir.copied(main, "_counted", read_again), selected)
-        return self._called(MODEL, counts)
+        return self._along(main, counts)
 
     def _sites(self, one: Resampling | Updating, main: hir.Function) -> move.Sites:
         """The choices that are selected."""
@@ -245,7 +251,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         listed = redraw.listed(hir.copied(main, "_listed", read_again), ordered)
         templates = self.lowering.templates_of(MODEL)
         return move.Sites(
-            self._called(MODEL, listed), ordered.turns, tuple(filter(ordered.may_have, templates))
+            self._along(main, listed), ordered.turns, tuple(filter(ordered.may_have, templates))
         )
 
     def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
@@ -258,7 +264,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         draw = redraw.redrawn(hir.copied(main, "_redrawn", scored), selected, observed)
         let_go = redraw.let_go(hir.copied(main, "_let_go", read_again), observed)
         return move.resampling(
-            name, self._called(MODEL, draw), self._called(MODEL, let_go), self._absent(one, main),
+            name, self._called(MODEL, draw), self._along(main, let_go), self._absent(one, main),
             skip_absent=one.skip_absent, sites=sites, power=self._power(one, main),
         )  # fmt: skip
 

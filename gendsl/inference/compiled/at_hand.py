@@ -30,9 +30,10 @@ class AtHand:
         log_density: its log density.
         held: its choices, once they may be changed by another step.
         as_it_was: whether what the program finds outside is what it was.
-        asked_for_more: whether more than values was asked for, which matters to chains alone.
+        gives_functions, asked_for_more: what a trace that is looked at asks of a chain.
     """
 
+    gives_functions = True
     asked_for_more = False
 
     def __init__(self, machine: Source, as_it_was: AsItWas) -> None:

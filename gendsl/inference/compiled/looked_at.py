@@ -134,6 +134,11 @@ class Source(Protocol):
         ...
 
     @property
+    def gives_functions(self) -> bool:
+        """Whether machine code gives the values of recorded functions."""
+        ...
+
+    @property
     def log_density(self) -> float: ...
 
     @property
@@ -180,7 +185,8 @@ class LookedAt(ReferenceTrace):
         self.left_observed: frozenset[Strings] | None = None
         self.source = source
         self.outside: AsItWas | AsItTravelled | None = None if source is None else source.as_it_was
-        self._log_density = source.log_density if source is not None else None
+        gives = source is not None and source.gives_functions
+        self._log_density = source.log_density if source is not None and gives else None
         self._known: dict[Path, Any] | None = None
         self._singly = 0
         self._executed: ReferenceTrace | None = None
@@ -298,10 +304,9 @@ class LookedAt(ReferenceTrace):
 
     @property
     def log_prob(self) -> float:  # type: ignore[override]
-        """The log density, as the chain tells it of a draw.
+        """The log density, to the last bit that of a trace of today's runtime, as is saved.
 
-        Of the trace that a chain stopped at it is, to the last bit, that of a trace of today's runtime, as is
-        saved.
+        Where machine code gives the values of recorded functions it is what the chain tells of the draw.
         """
         if self._log_density is not None and self.left_density is None:
             return self._log_density
