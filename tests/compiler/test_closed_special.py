@@ -29,6 +29,26 @@ def test_functions_of_scipy_special():
     assert outcome(many_functions, (A,)) == "equal"
 
 
+@gen
+def of_numpy(a):
+    x, z = ("x" @ ~normal(0, 1)), ("z" @ ~uniform_discrete(0, 2))
+    found = np.fmax(x, z) + np.fmin(a, x).sum() + np.fmod(x, 0.7) + np.reciprocal(x) + np.trunc(a * x).sum()
+    found += np.degrees(x) + np.deg2rad(z) + np.float_power(abs(x), 1.5) + np.heaviside(x, 0.5)
+    found += np.logaddexp2(x, z) + np.nextafter(x, 2.0) + np.spacing(x) + np.radians(a).sum()
+    "found" @ ~factor(float(found))
+
+
+@gen
+def of_integers(a):
+    z = ~uniform_discrete(0, 2)
+    y = ~normal(np.fmod(z + 3, 2), 1)
+
+
+def test_functions_of_numpy_with_loops_of_their_own():
+    assert outcome(of_numpy, (A,)) == "equal"
+    assert str(outcome(of_integers, (A,))).endswith("np.fmod of integers")
+
+
 def test_there_are_hundreds_of_them():
     """Those that take integers otherwise are not: their loops for floats give something else."""
     assert len(LOOPS) > 150 and {"kv", "hyp2f1", "_binom_cdf"} <= LOOPS.keys()

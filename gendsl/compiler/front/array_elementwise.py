@@ -28,8 +28,7 @@ def _function(name: str) -> Callable[..., Value]:
             return call_elementwise(frame, name, args)
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:
-            if any(leaf.kind == "b" for leaf in leaves):
-                raise frame.not_closed("NumPy computes with truth values in 16 bits")
+            numbers.check_kinds(frame, name, [leaf.kind for leaf in leaves])
             return Op(name, tuple(as_kind(leaf, "f") for leaf in leaves), "f")
 
         return several(frame, args, lambda _: "f", entry)

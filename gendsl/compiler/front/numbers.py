@@ -18,7 +18,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import exact
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.hir.operations import LOOPS
+from gendsl.compiler.hir.operations import LOOPS, OF_FLOATS
 from gendsl.compiler.hir.types import (
     MAYBE,
     Dict,
@@ -317,11 +317,17 @@ def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
     return number(frame.op(name, [number_leaf(value, "f") for value in args], "f"))
 
 
+def check_kinds(frame: Frame, name: str, kinds: list[str]) -> None:
+    """Refuse what a function of NumPy's computes by another loop than that of floats."""
+    if "b" in kinds:
+        raise frame.not_closed("NumPy computes with truth values in 16 bits")
+    if name.removeprefix("np_") in OF_FLOATS and "f" not in kinds:
+        raise frame.not_closed(f"{name.replace('np_', 'np.')} of integers")
+
+
 def call_elementwise(frame: Frame, name: str, args: list[Value]) -> Value:
     """A function of NumPy's or SciPy's of one or two numbers, that gives a float."""
-    for value in args:
-        if kind_of(value) == "b":
-            raise frame.not_closed("NumPy computes with truth values in 16 bits")
+    check_kinds(frame, name, [kind_of(value) for value in args])
     return numpy_number(Op(name, tuple(number_leaf(value, "f") for value in args), "f"))
 
 

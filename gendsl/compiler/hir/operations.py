@@ -108,6 +108,13 @@ LOOPS: dict[str, Any] = {
     if _of_floats(found) and not hasattr(np, name) and name not in _UFUNCS
 }
 """The other functions of scipy.special, also those that scipy.stats calls: their own loops compute them."""
+OF_FLOATS = frozenset(["fmax", "fmin", "fmod", "reciprocal", "trunc"])
+"""Functions that have other loops for integers."""
+LOOPS |= {
+    name: getattr(np, name)
+    for name in (*OF_FLOATS, "degrees", "deg2rad", "float_power", "heaviside", "logaddexp2", "nextafter",
+                 "rad2deg", "radians", "spacing")
+}  # fmt: skip
 UFUNCS: dict[str, Any] = {**_UFUNCS, **LOOPS}
 """NumPy's and SciPy's functions, by the names that their operations have behind "np_"."""
 NAMES: dict[str, Any] = {
