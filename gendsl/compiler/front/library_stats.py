@@ -33,6 +33,11 @@ def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, fill_value: Any =
     return np.where(cond, f1(*given), fill_value if f2 is None else f2(*given))
 
 
+def _lazywhere(cond: Any, arrays: Any, f: Any, fillvalue: Any = None, f2: Any = None) -> Any:
+    """The same as earlier releases of SciPy call it."""
+    return apply_where(cond, arrays, f, f2, fillvalue)
+
+
 # --- continuous families --------------------------------------------------------------------------
 
 

@@ -48,6 +48,10 @@ _OF_INTEGERS: dict[str, Any] = {
 """The same of families of integers."""
 
 
+_CHOOSING: dict[str, Any] = {name: getattr(library_stats, name) for name in ("apply_where", "_lazywhere")}
+"""The functions of SciPy that compute one thing or another."""
+
+
 def _is_family(found: Any) -> bool:
     """Whether an object is a family of SciPy's, or made as those are."""
     if "scipy.stats" not in sys.modules:
@@ -59,9 +63,8 @@ def _is_family(found: Any) -> bool:
 
 def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of a family, or of a method of one; None for any other function."""
-    if getattr(found, "__name__", "") == "apply_where" and found.__module__.startswith("scipy."):
-        text: Any = library_stats.apply_where
-        return frame.language.call_function(frame, text, args, named)
+    if getattr(found, "__name__", "") in _CHOOSING and found.__module__.startswith("scipy."):
+        return frame.language.call_function(frame, _CHOOSING[found.__name__], args, named)
     if isinstance(found, MethodType) and found.__func__.__module__.startswith("scipy.stats"):
         owner: Any = found.__self__
         name = found.__func__.__name__
