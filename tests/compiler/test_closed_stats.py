@@ -63,7 +63,7 @@ def other_laws(v, k):
     found += finite(st.gumbel_r.logpdf(v, x), st.logistic(x, 0.5).logcdf(v), st.norm.isf([0.1, 0.7], x))
     found += finite(st.skewnorm.logpdf(v, 2.0, loc=x), st.expon.logsf(a), st.gamma.cdf(a, 2.0))
     found += finite(st.lognorm.sf(a, 0.5), st.betabinom.logpmf(k, 10, x * x + 1, 2.0), st.poisson.cdf(k, 2.5))
-    found += finite(st.nbinom.logsf(k, 3, 0.4), st.binom.logpmf([-1, 2, 8], 7, 0.3), st.zipf.pmf(k + 1, 3.0))
+    found += finite(st.geom.logsf(k, 0.3), st.binom.logpmf([-1, 2, 8], 7, 0.3), st.zipf.pmf(k + 1, 3.0))
     for one in a:
         if one > 0:
             found += st.weibull_min.logpdf(one, 1.5, scale=2.0) + st.pareto.logsf(one + 2, 1.5)
