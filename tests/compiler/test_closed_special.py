@@ -1,5 +1,7 @@
 """Closed programs as text: functions of scipy.special, and NumPy's arrays without axes."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.special as sp
@@ -8,7 +10,7 @@ from gendsl import factor, gen, normal, uniform_discrete
 from gendsl.compiler.hir.operations import LOOPS
 from tests.compiler.closed_outcomes import outcome
 
-A = np.array([0.3, 1.2, 2.5])
+A, HALF = np.array([0.3, 1.2, 2.5]), Fraction(1, 2)
 
 
 @gen
@@ -69,6 +71,18 @@ def as_a_scalar(a):
     many, same = np.broadcast_arrays(a, x)
     r += one + other + (many * same).sum() + sum(v for v in range(c)) + max(b, 0.5)
     y = ~normal(float(r), 1)
+
+
+@gen
+def scalars(a):
+    x = ~normal(0, 1)
+    either = x if x > 0 else None
+    found = np.isscalar(either) + 2 * np.isscalar(HALF) + 4 * np.isscalar("a") + 8 * np.isscalar((1, 2))
+    y = ~normal(x + found, 1)
+
+
+def test_what_a_scalar_is():
+    assert [outcome(scalars, (A,), rng=seed) for seed in range(4)] == ["equal"] * 4
 
 
 @gen

@@ -110,6 +110,32 @@ def test_matrices_are_what_they_were(program):
         assert outcome(program, (one,)) == "equal"
 
 
+ACROSS, ALONG = np.arange(4.0), np.arange(3.0)
+
+
+@gen
+def sources(k):
+    picture = np.zeros((4, 3))
+    for j in range(k):
+        a = ("a", j) @ ~normal(0, 1)
+        picture += a * np.outer(np.exp(-((ACROSS - a) ** 2)), np.exp(-((ALONG - a) ** 2)))
+    y = ~normal(picture.sum(), 1)
+
+
+def test_what_is_done_to_an_outer_product_is_one_loop_over_its_entries():
+    """Only the product itself, and what is added to another array, go through rows and columns."""
+    assert outcome(sources, (2,)) == "equal"
+    every = [
+        one
+        for function in hir.functions(ClosedDensity(sources, (2,)).main)
+        for one in hir.walk(function.body)
+    ]
+    nests = [
+        one for one in every if isinstance(one, For) and any(isinstance(inner, For) for inner in one.body)
+    ]
+    assert len([one for one in nests if len(one.body) == 1]) == 2
+
+
 # --- functions of HIR -----------------------------------------------------------------------------------
 
 

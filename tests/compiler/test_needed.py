@@ -171,12 +171,3 @@ def test_the_densities_of_what_is_drawn_anew_need_no_more_than_their_own():
     np.testing.assert_allclose(runs["native"], runs["reference"], rtol=1e-10)
     np.testing.assert_allclose(runs["python"], runs["reference"], rtol=1e-10)
     assert len(set(runs["native"])) > 5
-
-
-def test_arrays_of_one_shape_are_gone_through_at_once():
-    """Where all entries lie one behind another there is one loop, and an expression is fused into one."""
-    trace = image.generate((5,), {"seen": True}, rng=1).trace
-    text = mh(select(("x", 0))).source_of("step", trace)
-    (scored,) = re.findall(r"def image_redrawn\(.*?\n\n", text, re.S)
-    loops = [line for line in scored.splitlines() if line.strip().startswith("for ")]
-    assert len(loops) <= 10, scored

@@ -25,7 +25,7 @@ from gendsl.compiler.front.array_places import Place, put_at
 from gendsl.compiler.front.array_shapes import raveled, reshape
 from gendsl.compiler.front.arrays import as_array, copy_into, library_call, load, reshaped, size_of, to_list
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.numbers import Handler, no_number, of_one_type
+from gendsl.compiler.front.numbers import Handler, cast, no_number, of_one_type
 from gendsl.compiler.hir import Op
 from gendsl.compiler.hir.types import (
     Array,
@@ -96,11 +96,8 @@ def method_of_number(frame: Frame, value: Value, name: str, args: list[Value]) -
     leaf = value.leaf
     match name, args:
         case "astype", [dtype]:
-            kind = array_arguments.dtype(frame, dtype)
-            if kind == "i" and leaf.kind == "f":
-                leaf = frame.op("int_trunc", (leaf,), "i")
             made = without_axes if may_be_array(value.type) else numpy_number
-            return made(as_kind(leaf, kind))
+            return made(cast(frame, leaf, array_arguments.dtype(frame, dtype)))
         case ("copy", []):
             return value
         case (("min" | "max"), []):

@@ -110,10 +110,7 @@ def _cast(kind: str) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         (value,) = args
         if is_number(value):
-            leaf = number_leaf(value)
-            if kind == "i" and leaf.kind == "f":
-                leaf = frame.op("int_trunc", (leaf,), "i")
-            return numpy_number(as_kind(leaf, kind))
+            return numpy_number(numbers.cast(frame, number_leaf(value), kind))
         return as_array(frame, value, kind, copy=True)
 
     return handle

@@ -22,7 +22,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, only
-from gendsl.compiler.front.numbers import Handler
+from gendsl.compiler.front.numbers import Handler, cast
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.hir.values import (
@@ -97,9 +97,7 @@ def _array(copy: bool) -> Callable[..., Value]:
         value = given["object"]
         if is_number(value):
             leaf = number_leaf(value)
-            if kind == "i" and leaf.kind == "f":
-                leaf = frame.op("int_trunc", (leaf,), "i")
-            return without_axes(as_kind(leaf, kind or leaf.kind))
+            return without_axes(cast(frame, leaf, kind or leaf.kind))
         return as_array(frame, value, kind, copy=copy)
 
     return handle

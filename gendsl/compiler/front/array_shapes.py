@@ -213,7 +213,9 @@ def _isscalar(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     value = arguments(frame, ("element",), args, named)["element"]
     if isinstance(value.type, Number) and value.type.numpy == EITHER:
         raise frame.not_closed("np.isscalar of what may be an array without axes")
-    is_text = isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
+    if is_known(value):
+        return known(bool(np.isscalar(object_of(value))))
+    is_text = isinstance(value.type, Text)
     return known(is_text or (is_number(value) and not may_be_array(value.type)))
 
 

@@ -317,6 +317,13 @@ def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
     return number(frame.op(name, [number_leaf(value, "f") for value in args], "f"))
 
 
+def cast(frame: Frame, leaf: Expr, kind: str) -> Expr:
+    """A number as one of another kind, as NumPy casts it: floats are cut off."""
+    if kind == "i" and leaf.kind == "f":
+        leaf = frame.op("int_trunc", (leaf,), "i")
+    return as_kind(leaf, kind)
+
+
 def check_kinds(frame: Frame, name: str, kinds: list[str]) -> None:
     """Refuse what a function of NumPy's computes by another loop than that of floats."""
     if "b" in kinds:
