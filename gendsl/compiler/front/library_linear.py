@@ -9,6 +9,10 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.linalg
+
+# SciPy clears the triangle that its Cholesky factor does not fill since 1.18; what is installed is asked.
+CLEARS = bool(scipy.linalg.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]))[0][1, 0] == 0.0)
 
 
 def _quantile_of(ordered: Any, q: float) -> float:
@@ -152,8 +156,10 @@ def cholesky(a: Any, lower: bool = False) -> Any:
 
 
 def cho_factor(a: Any, lower: bool = False) -> Any:
-    """`scipy.linalg.cho_factor`: the other triangle stays as it was."""
+    """`scipy.linalg.cho_factor`: the other triangle is zero or stays as it was, by SciPy's release."""
     factor = cholesky(a, lower)
+    if CLEARS:
+        return factor, lower
     result = a.copy()
     for i in range(len(a)):
         for j in range(len(a)):
