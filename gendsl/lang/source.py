@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 from gendsl.lang.definition import FunctionNode, ScopeNode, compile_definition
-from gendsl.lang.trees import children, walk
+from gendsl.lang.trees import walk
 
 _Scopes = tuple[ScopeNode, ...]
 _SAVE_IT = "save the code in a file and import it, or run it in an IPython or Jupyter cell"
@@ -110,23 +110,28 @@ class _File:
     lines: list[str]
 
 
-def _walk(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
-    """The nodes below a node, each with the definitions that enclose it."""
-    for child in children(node):
-        yield child, scopes
-        yield from _walk(child, (*scopes, child) if isinstance(child, ScopeNode) else scopes)
+_BODIES = "body", "orelse", "handlers", "finalbody", "cases"
+
+
+def _statements(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
+    """The statements below a node, each with the definitions that enclose it."""
+    for name in _BODIES:
+        for child in getattr(node, name, ()):
+            yield child, scopes
+            yield from _statements(child, (*scopes, child) if isinstance(child, ScopeNode) else scopes)
 
 
 @functools.lru_cache(maxsize=64)
 def _parse(text: str) -> _File:
     file = _File({}, (), text.split("\n"))
     imports: list[str] = []
-    for node, scopes in _walk(ast.parse(text)):
+    for node, scopes in _statements(ast.parse(text)):
         if isinstance(node, FunctionNode):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             file.definitions[node.name, first] = node, scopes
-        elif isinstance(node, ast.alias) and not scopes and node.name != "*":
-            imports.append((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, (ast.Import, ast.ImportFrom)) and not scopes:
+            names = [one.asname or one.name for one in node.names if one.name != "*"]
+            imports += [name.partition(".")[0] for name in names]
     return replace(file, imports=tuple(imports))
 
 

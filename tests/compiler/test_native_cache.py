@@ -12,11 +12,10 @@ from benchmarks.models import FAMILIES
 from gendsl import gen, normal, read, transform, write
 from gendsl.compiler.llvm import native, native_cache
 from gendsl.compiler.llvm.native import available
+from gendsl.compiler.llvm.shared import shared
 from gendsl.compiler.moves import Involution
-from gendsl.compiler.run import slopes
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.compiler.run.closed_move import ClosedKernel
-from gendsl.compiler.run.slopes import shared
 from gendsl.transforms.language import directions
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -135,7 +134,7 @@ SCRIPT = """
 import sys
 from benchmarks.models import models
 from gendsl.compiler.run.closed_move import ClosedKernel
-from gendsl.compiler.run.slopes import shared
+from gendsl.compiler.llvm.shared import shared
 from gendsl.inference.compiled.moves import flattened
 print(shared().text)
 for model in models(sys.argv[1])[:int(sys.argv[2])]:
@@ -192,20 +191,3 @@ def test_what_texts_share_is_compiled_once(monkeypatch):
         texts.add(closed.llvm[0])
         assert "declare {i32, double} @gendsl_slopes_log_abs_det(" in closed.llvm[0]
     assert len(texts) == 3 and len(made) == 4 and made.count(shared().text) == 1
-
-
-def test_what_is_done_with_derivatives_is_lowered_once(kept, monkeypatch):
-    """It is kept for as long as the compiler is the same; what is damaged is lowered again."""
-    made, plain = [], slopes._lowered
-    monkeypatch.setattr(slopes, "_lowered", lambda: made.append(None) or plain())
-    first = slopes._kept.__wrapped__()
-    assert slopes._kept.__wrapped__() == first and len(made) == 1
-    (name,) = files(kept)
-    (kept / name).write_bytes(b"damaged")
-    assert slopes._kept.__wrapped__()[1] == first[1] and len(made) == 2
-    monkeypatch.setattr(slopes, "_sources", lambda: ["another compiler"])
-    slopes._kept.__wrapped__()
-    assert len(made) == 3 and len(files(kept)) == 2
-    monkeypatch.setattr(slopes, "_sources", list)  # as in an archive
-    slopes._kept.__wrapped__()
-    assert len(made) == 4 and len(files(kept)) == 2

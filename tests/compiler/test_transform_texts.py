@@ -29,10 +29,10 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import library_slopes
 from gendsl.compiler.hir import Const, Function, Op, Return, Set, Var, derivatives
 from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.slopes import Slopes
 from gendsl.compiler.hir.types import FLOAT
 from gendsl.compiler.python.print_python import compile_python, print_python
 from gendsl.compiler.steps import tangents
-from gendsl.compiler.steps.step_parts import Slopes
 from gendsl.inference import involutive
 from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes

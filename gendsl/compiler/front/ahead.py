@@ -33,6 +33,7 @@ from gendsl.compiler.hir.types import (
     may_change,
 )
 from gendsl.compiler.hir.values import Value, items_of
+from gendsl.lang import trees
 
 _PURE = (
     hir.Set, hir.New, hir.Fill, hir.Length, hir.Load, hir.Store, hir.Append, hir.Truncate, hir.If, hir.For,
@@ -104,11 +105,11 @@ def _of_value(frame: Frame, what: str, value: Value) -> Ahead:
 def _free(node: Any) -> set[str]:
     """The names that a generator or a function may look up in what is around it."""
     if isinstance(node, ast.GeneratorExp):
-        targets = [part for one in node.generators for part in ast.walk(one.target)]
+        targets = [part for one in node.generators for part in trees.walk(one.target)]
         bound = {part.id for part in targets if isinstance(part, ast.Name)}
     else:
         bound = set(scope_of(node)[0])
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - bound
+    return {part.id for part in trees.walk(node) if isinstance(part, ast.Name)} - bound
 
 
 def check_pure(frame: Frame, what: str, statements: Body) -> None:

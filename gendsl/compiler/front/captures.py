@@ -28,6 +28,7 @@ from gendsl.compiler.hir.types import (
     Union,
 )
 from gendsl.compiler.hir.values import UNSET, Value, known
+from gendsl.lang import trees
 
 _KEPT = (Number, Text, Known, Array, List, Dict, Set, Object)
 
@@ -37,7 +38,7 @@ def captured(frame: Frame, node: Any) -> dict[str, Value] | None:
     found: dict[str, Value] = {}
     inner = Frame(frame.program, frame.text, [], node, None, frame.filename, None)
     own = inner.locals - inner.globals
-    for part in ast.walk(node):
+    for part in trees.walk(node):
         if not isinstance(part, ast.Name) or part.id in own or part.id in found:
             continue
         owner = _owner(frame, part.id)
@@ -98,7 +99,7 @@ def _is_settled(around: Any, name: str, node: Any) -> bool:
 def _own(part: ast.AST, around: Any) -> list[ast.AST]:
     """What is in a part of a definition, but for the bodies of those in it."""
     if part is around or not isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-        return [*ast.iter_child_nodes(part)]
+        return trees.children(part)
     if isinstance(part, ast.ClassDef):
         return [*part.decorator_list, *part.bases]
     given = [*part.args.defaults, *(one for one in part.args.kw_defaults if one is not None)]
@@ -106,7 +107,7 @@ def _own(part: ast.AST, around: Any) -> list[ast.AST]:
 
 
 def _holds(part: ast.AST, node: Any) -> bool:
-    return any(one is node for one in ast.walk(part))
+    return any(one is node for one in trees.walk(part))
 
 
 def binds(part: ast.AST, name: str) -> bool:

@@ -16,6 +16,7 @@ from gendsl.compiler.hir.types import (
 from gendsl.compiler.hir.values import (
     Value,
 )
+from gendsl.lang import trees
 
 
 def comprehension(
@@ -36,7 +37,7 @@ def _comprehension(
     if generator.is_async:
         raise frame.not_closed("an asynchronous comprehension", generator.iter)
     value = first if first is not None else iterable(frame, generator.iter)
-    names = [part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
+    names = [part.id for part in trees.walk(generator.target) if isinstance(part, ast.Name)]
     saved = {name: frame.env.pop(name) for name in names if name in frame.env}
     added = [name for name in names if name not in frame.comprehended]
     frame.comprehended.update(added)
@@ -74,7 +75,7 @@ def _counts(node: ast.expr) -> bool:
 
 
 def _walrus_names(nodes: list[Any]) -> list[str]:
-    return [p.target.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.NamedExpr)]
+    return [p.target.id for node in nodes for p in trees.walk(node) if isinstance(p, ast.NamedExpr)]
 
 
 def list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
@@ -123,7 +124,7 @@ def iterable(frame: Frame, node: ast.expr) -> Value:
     if not isinstance(node, ast.GeneratorExp):
         return frame.language.expression(frame, node)
     alone = len(node.generators) == 1 and not node.generators[0].is_async
-    if not alone or any(isinstance(part, (ast.NamedExpr, ast.Lambda)) for part in ast.walk(node)):
+    if not alone or any(isinstance(part, (ast.NamedExpr, ast.Lambda)) for part in trees.walk(node)):
         raise frame.not_closed("a generator with several loops, or with functions or `:=`", node)
     source = frame.atoms(frame.language.expression(frame, node.generators[0].iter))
     return Value(Generator(node, frame, source.type), source.leaves)
@@ -149,7 +150,7 @@ def _visit_generated(
     frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
 ) -> None:
     (clause,) = node.generators
-    names = [part.id for part in ast.walk(clause.target) if isinstance(part, ast.Name)]
+    names = [part.id for part in trees.walk(clause.target) if isinstance(part, ast.Name)]
     saved = {name: frame.env.pop(name) for name in names if name in frame.env}
     added = [name for name in names if name not in frame.comprehended]
     frame.comprehended.update(added)

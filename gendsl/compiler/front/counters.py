@@ -17,6 +17,7 @@ from gendsl.compiler.front.tables import Factory
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.hir.types import Closure, Dict, Iterator
 from gendsl.compiler.hir.values import NONE, Value, is_known, items_of, known, object_of
+from gendsl.lang import trees
 
 
 def counted(frame: Frame, args: list[Value]) -> Value:
@@ -62,7 +63,7 @@ def _factory(frame: Frame, function: Value) -> Factory:
         made.refused = f"a defaultdict whose factory uses {name}, in another function"
         if owner_of(closure.frame, name).again:  # each of the dicts would have a value of its own
             raise frame.not_closed(f"a defaultdict that is made in a loop, whose factory uses {name}")
-    if closure.defaults or any(isinstance(part, ast.NamedExpr) for part in ast.walk(closure.node)):
+    if closure.defaults or any(isinstance(part, ast.NamedExpr) for part in trees.walk(closure.node)):
         raise frame.not_closed("a defaultdict of a function with defaults")
     return made
 

@@ -14,6 +14,7 @@ from gendsl.compiler.front.frame import Frame, Join
 from gendsl.compiler.front.objects import Building, plain, remembered, widened
 from gendsl.compiler.hir.types import Closure, Tuple, Type, goes_once, holds_closure, leaves, may_change
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, items_of
+from gendsl.lang import trees
 
 MOST_INSTANCES = 12
 DEEPEST_INLINE = 60
@@ -55,7 +56,7 @@ def _may_be_handled(frame: Frame, function: FunctionType, node: Any) -> bool:
     if function in frame.program.stack or generator_functions.is_generator(node):
         return False
     own = not str(function.__module__).startswith("gendsl.")
-    return own or any(isinstance(part, ast.Raise) for part in ast.walk(node))
+    return own or any(isinstance(part, ast.Raise) for part in trees.walk(node))
 
 
 def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> Value:

@@ -9,6 +9,7 @@ fails, and the interpreter decides.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
@@ -19,11 +20,13 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const, Input, Op
 from gendsl.compiler.hir.types import Iterator, List, describe
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never
+from gendsl.lang import trees
 
 MOST_YIELDED = 2**20
 """How many items a generator function may yield: one with a `while` may go on for ever."""
 
 
+@functools.lru_cache(maxsize=4096)
 def is_generator(node: Any) -> bool:
     """Whether a definition is that of a generator function."""
     return isinstance(node, ast.FunctionDef) and any(map(_yields, node.body))
@@ -34,14 +37,14 @@ def _yields(part: ast.AST) -> bool:
         return True
     if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
         return False
-    return any(map(_yields, ast.iter_child_nodes(part)))
+    return any(map(_yields, trees.children(part)))
 
 
 def start(frame: Frame, node: Any) -> None:
     """Begin the body of a function of the text: what it yields is put into a list."""
     if not is_generator(node):
         return
-    for part in ast.walk(node):
+    for part in trees.walk(node):
         if isinstance(part, ast.While) and isinstance(part.test, ast.Constant) and not _ends(part):
             raise frame.not_closed("a generator function that never ends", part)
     frame.yielded = lists.list_of(frame, node, [], "yielded")
@@ -49,7 +52,7 @@ def start(frame: Frame, node: Any) -> None:
 
 def _ends(loop: ast.While) -> bool:
     """Whether a statement in a loop may end it."""
-    return any(isinstance(part, (ast.Break, ast.Return)) for part in ast.walk(loop))
+    return any(isinstance(part, (ast.Break, ast.Return)) for part in trees.walk(loop))
 
 
 def yielded(frame: Frame, node: ast.Yield) -> Value:
@@ -58,7 +61,7 @@ def yielded(frame: Frame, node: ast.Yield) -> Value:
     value = NONE if node.value is None else frame.atoms(frame.language.expression(frame, node.value))
     if not frame.live:
         return NOTHING
-    if any(isinstance(part, ast.While) for part in ast.walk(frame.node)):
+    if any(isinstance(part, ast.While) for part in trees.walk(frame.node)):
         most = Const(MOST_YIELDED, "i")
         frame.fail_if(Op("ge", (frame.language.length(frame, made), most), "b"), "a generator without an end")
     lists.append(frame, made, value)

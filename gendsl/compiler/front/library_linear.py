@@ -9,10 +9,10 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
-# SciPy clears the triangle that its Cholesky factor does not fill since 1.18; what is installed is asked.
-CLEARS = bool(scipy.linalg.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]))[0][1, 0] == 0.0)
+CLEARS = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 18)
+"""Whether SciPy makes zeros of the triangle that a Cholesky factor does not fill."""
 
 
 def _quantile_of(ordered: Any, q: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gendsl.compiler.front import objects
 from gendsl.compiler.front.frame import Frame
+from gendsl.lang import trees
 
 
 def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[Any]]:
@@ -68,28 +69,28 @@ def _set_in(node: ast.For | ast.While, function: Any) -> tuple[tuple[str, ...], 
                 other = {name for name, is_set, _ in order[middle:] if is_set}
                 order.extend((name, True, skipped) for name in then & other)
             case ast.IfExp() | ast.BoolOp() | ast.While() | ast.Match() | ast.With() | ast.Try():
-                for child in ast.iter_child_nodes(part):
+                for child in trees.children(part):
                     visit(child, True)
             case ast.ListComp() | ast.DictComp() | ast.GeneratorExp() | ast.SetComp():
-                own = {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                own = {n.id for g in part.generators for n in trees.walk(g.target) if isinstance(n, ast.Name)}
                 mark = len(order)
-                for child in ast.iter_child_nodes(part):
+                for child in trees.children(part):
                     visit(child, True)
                 order[mark:] = [entry for entry in order[mark:] if entry[0] not in own]
             case ast.Lambda() | ast.FunctionDef():
                 if isinstance(part, ast.FunctionDef):
                     order.append((part.name, True, skipped))
-                for below in ast.walk(part):
+                for below in trees.walk(part):
                     if isinstance(below, ast.Name) and isinstance(below.ctx, ast.Load):
                         order.append((below.id, False, skipped))
             case _:
-                for child in ast.iter_child_nodes(part):
+                for child in trees.children(part):
                     visit(child, skipped)
 
     if isinstance(node, ast.For):
-        for part in ast.walk(node.iter):  # what a generator reads, it reads in each iteration
+        for part in trees.walk(node.iter):  # what a generator reads, it reads in each iteration
             if isinstance(part, ast.GeneratorExp):
-                inside = [n for n in ast.walk(part) if isinstance(n, ast.Name)]
+                inside = [n for n in trees.walk(part) if isinstance(n, ast.Name)]
                 order.extend((n.id, False, False) for n in inside if isinstance(n.ctx, ast.Load))
         visit(node.target, False)
     else:
@@ -117,12 +118,12 @@ def _read_outside(function: Any, node: ast.AST) -> set[str]:
         if part is node or part is getattr(node, "copy_of", None):
             return
         if isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            own |= {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            own |= {n.id for g in part.generators for n in trees.walk(g.target) if isinstance(n, ast.Name)}
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in own:
             found.add(part.id)
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             found.add(part.target.id)
-        for child in ast.iter_child_nodes(part):
+        for child in trees.children(part):
             visit(child, own)
 
     body = function.body

@@ -6,6 +6,8 @@ import ast
 import functools
 from typing import Any
 
+from gendsl.lang import trees
+
 
 @functools.lru_cache(maxsize=4096)
 def scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
@@ -39,11 +41,11 @@ def scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(part, ast.Lambda):
             return
         elif isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            for inner in ast.walk(part):
+            for inner in trees.walk(part):
                 if isinstance(inner, ast.NamedExpr):
                     bound.add(inner.target.id)
             return
-        for child in ast.iter_child_nodes(part):
+        for child in trees.children(part):
             visit(child)
 
     for part in node.body if isinstance(node.body, list) else [node.body]:
@@ -60,7 +62,7 @@ def nonlocals(node: Any) -> frozenset[str]:
         if isinstance(part, ast.Nonlocal):
             found.update(part.names)
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            for child in ast.iter_child_nodes(part):
+            for child in trees.children(part):
                 visit(child)
 
     for part in getattr(node, "body", []) if isinstance(getattr(node, "body", None), list) else []:
@@ -73,7 +75,7 @@ def cells_of(node: Any) -> frozenset[str]:
     """The variables of a definition that functions in it assign to."""
     inner = [
         part
-        for part in ast.walk(node)
+        for part in trees.walk(node)
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
     ] if node is not None else []
     own, outside = scope_of(node)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
+from gendsl.lang import trees
 from gendsl.lang.definition import FUTURE_FLAGS
 from gendsl.lang.source import module_imports
 
@@ -48,10 +49,11 @@ def origin_of(function: Any) -> str:
 @functools.lru_cache(maxsize=4096)
 def returns_closure(node: Any) -> bool:
     """Whether a definition may return a function that is defined in it."""
-    nested = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node}
-    for part in ast.walk(node):
+    parts = trees.walk(node)
+    nested = {part.name for part in parts if isinstance(part, ast.FunctionDef) and part is not node}
+    for part in parts:
         if isinstance(part, ast.Return) and part.value is not None:
-            for inner in ast.walk(part.value):
+            for inner in trees.walk(part.value):
                 if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
                     return True
                 if isinstance(inner, ast.Name) and inner.id in nested and not _is_called(part.value, inner):
@@ -63,22 +65,21 @@ def _is_argument(value: ast.expr, inner: ast.AST) -> bool:
     """Whether an expression is an argument of a call in `value`, and not returned itself."""
     return any(
         isinstance(part, ast.Call)
-        and any(inner is a for arg in (*part.args, *part.keywords) for a in ast.walk(arg))
-        for part in ast.walk(value)
+        and any(inner is a for arg in (*part.args, *part.keywords) for a in trees.walk(arg))
+        for part in trees.walk(value)
     )
 
 
 def _is_called(value: ast.expr, inner: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) and part.func is inner for part in ast.walk(value)) or _is_argument(
-        value, inner
-    )
+    calls = (part for part in trees.walk(value) if isinstance(part, ast.Call))
+    return any(part.func is inner for part in calls) or _is_argument(value, inner)
 
 
 def lambda_source(function: FunctionType) -> FunctionSource:
     """The syntax tree of a lambda: the only one of its line that has its code."""
     filename, line = function.__code__.co_filename, function.__code__.co_firstlineno
     text = "".join(linecache.getlines(filename, function.__globals__))
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
+    nodes = [node for node in trees.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
     # an interactive shell compiles each statement by itself, without the imports before it
     for imports in (module_imports(text), ()):
         found = [one for one in nodes if one.lineno == line and _is_of(function.__code__, one, imports)]

@@ -40,6 +40,7 @@ from gendsl.compiler.hir import Const
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, Dict, List, Set, Union, may_be_array
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, object_of
+from gendsl.lang import trees
 from gendsl.lang.sites import is_choice
 
 
@@ -226,8 +227,8 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
 def _raised(frame: Frame, node: ast.expr | None) -> type[BaseException] | None:
     """The class of an error that is made of constants and variables; None if that is not known."""
     if isinstance(node, ast.Call):
-        plain = (ast.Constant, ast.Name, ast.Attribute, ast.JoinedStr, ast.FormattedValue, ast.Load)
-        if not all(isinstance(part, plain) for arg in node.args for part in ast.walk(arg)) or node.keywords:
+        plain = (ast.Constant, ast.Name, ast.Attribute, ast.JoinedStr, ast.FormattedValue)
+        if not all(isinstance(part, plain) for arg in node.args for part in trees.walk(arg)) or node.keywords:
             return None
         node = node.func
     errors = () if node is None else _classes(frame, node)
@@ -248,7 +249,7 @@ def _handler(frame: Frame, node: ast.ExceptHandler, block: hir.Block) -> Handler
     """A handler; the interpreter decides where it is not known of which errors, or where it looks at them."""
     errors = (BaseException,) if node.type is None else _classes(frame, node.type)
     looks = node.name is not None and any(
-        isinstance(part, ast.Name) and part.id == node.name for one in node.body for part in ast.walk(one)
+        isinstance(part, ast.Name) and part.id == node.name for one in node.body for part in trees.walk(one)
     )
     is_known_here = bool(errors) and not looks
     return Handler(errors or (BaseException,), frame, block.label if is_known_here else None, Join())
@@ -296,7 +297,7 @@ def _leave(frame: Frame, after: Join, block: hir.Block) -> None:
 def _try(frame: Frame, node: ast.Try) -> None:
     """`try`: where an error is raised that is not known here, the text fails and the reference decides."""
     jumps = (ast.Return, ast.Break, ast.Continue)
-    if node.finalbody and any(isinstance(part, jumps) for one in node.body for part in ast.walk(one)):
+    if node.finalbody and any(isinstance(part, jumps) for one in node.body for part in trees.walk(one)):
         raise frame.not_closed("`finally` behind a jump", node)
     with frame.handling([] if node.finalbody else frame.handlers):  # it runs before others handle them
         if node.handlers:
@@ -400,7 +401,7 @@ def _own_breaks(nodes: list[ast.stmt]) -> list[ast.AST]:
             found.append(part)
         if isinstance(part, (ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             return
-        for child in ast.iter_child_nodes(part):
+        for child in trees.children(part):
             visit(child)
 
     for node in nodes:

@@ -67,7 +67,6 @@ from gendsl.compiler.python.numpy_expressions import (
 )
 from gendsl.compiler.python.numpy_runtime import array
 from gendsl.compiler.python.print_python import PythonPrinter, input_name
-from gendsl.compiler.python.slopes_runtime import RUNS, SYMBOLS
 
 _MOST_CHOSEN = 4
 """How many variables a branch sets at most that is made by choosing values."""
@@ -80,11 +79,7 @@ def print_at_once(*mains: Function, meetings: Iterable[Meeting] = ()) -> str:
     loops = NumPyLoops(functions, Axes(mains, meetings, costs=False))
     printer = PythonPrinter({}, at_once=loops.calls)
     for function in functions:
-        name = function.symbol.removeprefix(SYMBOLS)
-        if not function.symbol:
-            printer.function(function)
-        elif hasattr(RUNS, name):  # others are called by these alone
-            printer.line(f"{function.name} = slopes.{name}")
+        printer.function(function)
     return "\n".join([*printer.lines, *loops.lines])
 
 

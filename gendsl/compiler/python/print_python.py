@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Op, Var
 from gendsl.compiler.hir.operations import NAMES
+from gendsl.compiler.hir.slopes import SYMBOLS
 from gendsl.compiler.passes.clean import ends
 from gendsl.compiler.python.numpy_runtime import lanes
 from gendsl.compiler.python.slopes_runtime import RUNS
@@ -129,7 +130,11 @@ class PythonPrinter:
     # --- statements -------------------------------------------------------------------------------
 
     def function(self, function: Function) -> None:
-        """A function."""
+        """A function; of one that is only declared, where it is."""
+        if function.symbol:
+            name = function.symbol.removeprefix(SYMBOLS)
+            self.lines += [f"{function.name} = slopes.{name}  # {function.origin}", ""]
+            return
         self.crossed = set()
         self.comment = 0
         parameters = ", ".join(["state", *(var.name for var in function.parameters)])

@@ -13,8 +13,6 @@ from typing import Any
 from gendsl.compiler.front import library_slopes
 from gendsl.compiler.hir.operations import fail
 
-SYMBOLS = "gendsl_slopes_"
-"""What the names of these functions begin with as symbols of machine code."""
 Pairs = list[tuple[int, float]]
 
 

@@ -25,9 +25,11 @@ from gendsl.compiler.hir.decode import from_python
 from gendsl.compiler.hir.failures import PYTHON_FAILURES, NotClosed
 from gendsl.compiler.hir.meetings import meetings
 from gendsl.compiler.hir.observations import Strings
+from gendsl.compiler.hir.slopes import slopes
 from gendsl.compiler.hir.templates import MODEL, ArgumentsOf
 from gendsl.compiler.hir.types import leaves
 from gendsl.compiler.llvm.print_llvm import print_llvm_steps
+from gendsl.compiler.llvm.shared import shared
 from gendsl.compiler.moves import (
     Blocking,
     Involution,
@@ -56,7 +58,6 @@ from gendsl.compiler.python.print_python import input_name, name_apart, print_py
 from gendsl.compiler.python.state import LEGEND, NOTES, MoveState
 from gendsl.compiler.run.chain_kernel import ChainKernel, Placed, all_of, is_input_of
 from gendsl.compiler.run.closed import CompiledText
-from gendsl.compiler.run.slopes import shared, slopes
 from gendsl.compiler.steps import (
     block_runs,
     ellipse_runs,

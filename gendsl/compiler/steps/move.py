@@ -34,8 +34,9 @@ from gendsl.compiler.hir import (
     Set,
     Var,
 )
+from gendsl.compiler.hir.slopes import Slopes
 from gendsl.compiler.programs.sums import IMPOSSIBLE
-from gendsl.compiler.steps.step_parts import Auxiliary, Called, Power, Slopes
+from gendsl.compiler.steps.step_parts import Auxiliary, Called, Power
 
 ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")
 

@@ -44,7 +44,7 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.coordinates import NUMBER
 from gendsl.compiler.hir.derivatives import ZERO
 from gendsl.compiler.hir.rewriting import variables_of
-from gendsl.compiler.steps.step_parts import Slopes
+from gendsl.compiler.hir.slopes import Slopes
 from gendsl.compiler.steps.tangents import PAIR, set_in_one_place
 
 _FAR = Const(math.inf, "f")

@@ -31,17 +31,6 @@ class Auxiliary:
 
 
 @dataclass(frozen=True)
-class Slopes:
-    """What a text does with derivatives; see `library_slopes`."""
-
-    ordered: Function
-    add: Function
-    log_abs_det: Function
-    sizes: Function
-    finite: Function
-
-
-@dataclass(frozen=True)
 class Power:
     """A power of the likelihood in the target of a proposal.
 

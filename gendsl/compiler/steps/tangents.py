@@ -39,10 +39,10 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.derivatives import ONE, SLOPES, ZERO, of_two, plus, times
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.rewriting import variables_of
+from gendsl.compiler.hir.slopes import Slopes
 from gendsl.compiler.hir.types import Array, Type, leaves
 from gendsl.compiler.passes.short_lists import clean
 from gendsl.compiler.python.state_columns import NO_COORDINATE
-from gendsl.compiler.steps.step_parts import Slopes
 
 PAIR: tuple[Kind, ...] = ("i", "f")
 """The layout of tangents: of each coordinate and the derivative in it."""
