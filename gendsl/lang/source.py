@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 from gendsl.lang.definition import FunctionNode, ScopeNode, compile_definition
-from gendsl.lang.trees import walk
+from gendsl.lang.trees import STATEMENTS, walk
 
 _Scopes = tuple[ScopeNode, ...]
 _SAVE_IT = "save the code in a file and import it, or run it in an IPython or Jupyter cell"
@@ -110,12 +110,9 @@ class _File:
     lines: list[str]
 
 
-_BODIES = "body", "orelse", "handlers", "finalbody", "cases"
-
-
 def _statements(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
     """The statements below a node, each with the definitions that enclose it."""
-    for name in _BODIES:
+    for name in STATEMENTS:
         for child in getattr(node, name, ()):
             yield child, scopes
             yield from _statements(child, (*scopes, child) if isinstance(child, ScopeNode) else scopes)

@@ -33,6 +33,9 @@ class _Fields(dict[type[ast.AST], tuple[str, ...]]):
 
 _FIELDS = _Fields()
 
+STATEMENTS = "body", "orelse", "handlers", "finalbody", "cases"
+"""Fields of statements that hold other statements, or what holds some."""
+
 
 # --- going through -------------------------------------------------------------------------------------
 

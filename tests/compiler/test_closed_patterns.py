@@ -124,3 +124,23 @@ def of_integers(n):
 @pytest.mark.parametrize("rng", range(3))
 def test_functions_of_integers_and_distances(rng):
     assert outcome(of_integers, (7,), rng=rng) == "equal"
+
+
+@gen
+def bound_from_iteration_to_iteration(n):
+    x = ~uniform(0, 1)
+    first, rest, other = 7.0, [], 3.0
+    total = 0.0
+    for i in range(n):
+        total += (i + 1) * (first + 10 * len(rest) + 100 * other)
+        match [x * i, 1.0, 2.0]:
+            case [first, *rest] if i == 1:
+                pass
+            case [_, _, 2.0 as other]:
+                pass
+    ("y",) @ ~normal(total + first, 1)
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_names_in_patterns_are_handed_from_iteration_to_iteration(n):
+    assert outcome(bound_from_iteration_to_iteration, (n,)) == "equal"

@@ -216,3 +216,83 @@ def test_chains_with_errors_stay_machine_code():
             found[runtime] = run["z"], run["x"]
     assert not any("interpreter" in one for one in run.ran)
     np.testing.assert_array_equal(found["reference"], found["native"])
+
+
+@gen
+def left_from_a_handler(n, level):
+    x = ~uniform(0, 1)
+    total = 0.0
+    for i in range(n):
+        try:
+            total += inverse(i)
+        except ZeroDivisionError:
+            total += 0.5
+        except TooFarError:
+            if x > level:
+                break
+    else:
+        total += 3.0
+    i = 0
+    while i < n:
+        try:
+            i += 1
+            total += math.sqrt(2.0 - i)
+        except ValueError:
+            if x > level:
+                break
+        else:
+            for _ in range(i):
+                if i > 1 and x > level:
+                    break
+            else:
+                continue
+            break
+    else:
+        total += 30.0
+    ("y",) @ ~normal(total, 1)
+
+
+@pytest.mark.parametrize("n", range(6))
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_a_handler_may_leave_a_loop_that_has_an_else(n, level):
+    assert outcome(left_from_a_handler, (n, level)) == "equal"
+
+
+def left_by_handler(x):
+    try:
+        root = math.sqrt(x)
+    except ValueError:
+        return 0.0
+    finally:
+        math.log(1.0)
+    return root
+
+
+def left_behind_else(x, counts):
+    for _ in range(2):
+        try:
+            root = math.sqrt(x)
+        except ValueError:
+            root = 0.0
+        else:
+            break
+        finally:
+            counts.append(root)
+    return sum(counts)
+
+
+@gen
+def finally_behind_a_handler():
+    x = ~normal(0, 1)
+    ("y",) @ ~normal(left_by_handler(x), 1)
+
+
+@gen
+def finally_behind_an_else():
+    x = ~normal(0, 1)
+    ("y",) @ ~normal(left_behind_else(x, []), 1)
+
+
+@pytest.mark.parametrize("program", [finally_behind_a_handler, finally_behind_an_else])
+def test_what_is_done_finally_is_never_left_out(program):
+    assert "`finally` behind a jump" in outcome(program, ())

@@ -71,6 +71,10 @@ def _set_in(node: ast.For | ast.While, function: Any) -> tuple[tuple[str, ...], 
             case ast.IfExp() | ast.BoolOp() | ast.While() | ast.Match() | ast.With() | ast.Try():
                 for child in trees.children(part):
                     visit(child, True)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                for child in trees.children(part):
+                    visit(child, True)
+                order.append((name, True, skipped))
             case ast.ListComp() | ast.DictComp() | ast.GeneratorExp() | ast.SetComp():
                 own = {n.id for g in part.generators for n in trees.walk(g.target) if isinstance(n, ast.Name)}
                 mark = len(order)

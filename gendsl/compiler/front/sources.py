@@ -22,18 +22,17 @@ class FunctionSource:
     filename: str
 
 
-def marked(node: ast.stmt, name: str) -> list[ast.stmt]:
-    """A statement of a loop's body that sets a variable before each `break` of that loop."""
+def marked(node: Any, name: str) -> list[Any]:
+    """A statement of a loop's body, or a part of one, that sets a variable before each `break` of that loop."""
     if isinstance(node, ast.Break):
         mark = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(True))
         return [ast.fix_missing_locations(ast.copy_location(mark, node)), node]
-    inner = ("orelse",) if isinstance(node, (ast.For, ast.While)) else ("body", "orelse", "finalbody")
-    for field_ in () if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else inner:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node]
+    for field_ in ("orelse",) if isinstance(node, (ast.For, ast.While)) else trees.STATEMENTS:
         parts = getattr(node, field_, [])
-        if isinstance(parts, list) and parts:
+        if parts:
             setattr(node, field_, [part for old in parts for part in marked(old, name)])
-    for case in getattr(node, "cases", ()):
-        case.body = [part for old in case.body for part in marked(old, name)]
     return [node]
 
 

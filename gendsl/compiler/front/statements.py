@@ -297,7 +297,8 @@ def _leave(frame: Frame, after: Join, block: hir.Block) -> None:
 def _try(frame: Frame, node: ast.Try) -> None:
     """`try`: where an error is raised that is not known here, the text fails and the reference decides."""
     jumps = (ast.Return, ast.Break, ast.Continue)
-    if node.finalbody and any(isinstance(part, jumps) for one in node.body for part in trees.walk(one)):
+    before = *node.body, *node.handlers, *node.orelse
+    if node.finalbody and any(isinstance(part, jumps) for one in before for part in trees.walk(one)):
         raise frame.not_closed("`finally` behind a jump", node)
     with frame.handling([] if node.finalbody else frame.handlers):  # it runs before others handle them
         if node.handlers:
