@@ -1,16 +1,18 @@
 """Closed programs as text: distributions of `scipy.stats`, their methods and choices from them."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.stats as st
 
 from gendsl import factor, gen, normal, sample, select
-from gendsl.compiler.hir.failures import NotClosed
+from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.inference import cycle, mh, random_walk
 from gendsl.testing import running_on
-from tests.compiler.closed_outcomes import outcome, raises_everywhere
+from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
 
 V, K = np.array([0.3, -1.2, 2.5]), np.array([3, 0, 7])
 PRIOR = st.norm(0.5, scale=2.0)
@@ -245,3 +247,24 @@ def density_of_rows(rows, mean, cov):
 def test_the_density_of_several_vectors():
     rows, cov = np.array([[0.3, -1.2], [2.5, 0.1], [0.7, 0.9]]), np.array([[2.0, 0.5], [0.5, 1.0]])
     assert outcome(density_of_rows, (rows, np.array([0.1, -0.4]), cov)) == "equal"
+
+
+@gen
+def overflowing(df, shift):
+    x = ~normal(0, 1)
+    y = ~normal(st.nct.logpdf(math.exp(100.0 * x), df, shift), 1)
+
+
+def test_what_raises_an_error_is_left_to_the_interpreter():
+    """Boost raises Python's errors, which machine code would go on with."""
+    lowered = {"x": 0.01, "y": -1.0}
+    closed = ClosedDensity(overflowing, (0.5, 0.3))
+    ways = [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]
+    for way in ways:
+        expected, _ = overflowing.reference.assess((0.5, 0.3), lowered)
+        assert way((0.5, 0.3), lowered) == pytest.approx(expected, rel=1e-12)
+        with pytest.raises(FailedText, match="nct_pdf|Overflow"):
+            way((0.5, 0.3), {"x": 5.0, "y": -1.0})
+        assert way((0.5, 0.3), lowered) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(OverflowError):
+        overflowing.reference.assess((0.5, 0.3), {"x": 5.0, "y": -1.0})

@@ -11,7 +11,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front import numbers, scalar_calls
 from gendsl.compiler.front.array_arguments import arguments, several
-from gendsl.compiler.front.arrays import as_array, binary, of_entries
+from gendsl.compiler.front.arrays import absolute, as_array, binary, of_entries
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler, call_elementwise
 from gendsl.compiler.hir import Const, Expr, Op
@@ -73,7 +73,9 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:
             leaf = leaves[0]
-            if leaf.kind == "b" and name in ("neg", "abs", "sign"):
+            if name == "abs":
+                return absolute(leaf)
+            if leaf.kind == "b" and name in ("neg", "sign"):
                 raise frame.not_closed(f"np.{name} of truth values")
             if name == "not":
                 return Op("not", (as_kind(leaf, "b"),), "b")
@@ -155,7 +157,7 @@ FUNCTIONS: dict[Any, Handler] = {
     **{function: _function(name) for function, name in numbers.ELEMENTWISE.items()},
     np.nan_to_num: _nan_to_num, np.maximum: _extreme("maximum"), np.minimum: _extreme("minimum"),
     np.clip: _clip, np.float64: _cast("f"), np.int64: _cast("i"), np.abs: _entrywise("abs"),
-    np.absolute: _entrywise("abs"), np.fabs: _entrywise("abs"), np.isnan: _entrywise("isnan", "b"),
+    np.absolute: _entrywise("abs"), np.isnan: _entrywise("isnan", "b"),
     np.isfinite: _entrywise("isfinite", "b"), np.isinf: _entrywise("isinf", "b"),
     np.sign: _entrywise("sign"), np.add: _entrywise("add"), np.subtract: _entrywise("sub"),
     np.multiply: _entrywise("mul"), np.divide: _entrywise("truediv"), np.power: _entrywise("pow"),

@@ -46,7 +46,7 @@ def reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
 def raveled(frame: Frame, value: Value) -> Value:
     """The entries of an array as a vector."""
     assert isinstance(value.type, Array)
-    return value if value.type.rank == 1 else reshaped(frame, value, [size_of(frame, value)])
+    return reshaped(frame, value, [size_of(frame, value)], raveled=True)
 
 
 def _transpose(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

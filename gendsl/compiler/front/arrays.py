@@ -95,10 +95,14 @@ def plus(frame: Frame, a: Expr, b: Expr) -> Expr:
 
 def size_of(frame: Frame, value: Value) -> Expr:
     """The number of entries."""
-    size: Expr = _ONE
-    for n in shape_of(value):
-        size = times(frame, size, n)
-    return size
+    return _product(frame, shape_of(value))
+
+
+def _product(frame: Frame, numbers: list[Expr]) -> Expr:
+    result: Expr = _ONE
+    for n in numbers:
+        result = times(frame, result, n)
+    return result
 
 
 def filled(frame: Frame, kind: str, shape: list[Expr], fill: Expr, what: Any = None) -> Value:
@@ -398,6 +402,11 @@ def unary(frame: Frame, operator: type[ast.unaryop], value: Value) -> Value:
     return elementwise(frame, value, lambda leaf: Op("neg", (leaf,), leaf.kind))
 
 
+def absolute(leaf: Expr) -> Expr:
+    """The absolute value of an entry; a truth value is its own."""
+    return leaf if leaf.kind == "b" else Op("abs", (leaf,), leaf.kind)
+
+
 def of_entries(frame: Frame, name: str, x: Expr, y: Expr) -> Expr:
     """An operation on two entries, as NumPy does it."""
     if name in ("lt", "le", "gt", "ge", "eq", "ne"):
@@ -427,6 +436,8 @@ def of_entries(frame: Frame, name: str, x: Expr, y: Expr) -> Expr:
         if y == Const(2, "i") or y == Const(2.0, "f"):
             x = frame.atom(x)
             return Op("mul", (x, x), kind)
+        if y == Const(0.5, "f"):  # which differs where x is -0.0 or minus infinity
+            return Op("np_sqrt", (x,), "f")
         return Op("np_power", (x, y), "f") if kind == "f" else frame.op("ipow", (x, y), "i")
     if kind == "f" and name in ("mod", "floordiv"):
         return Op(f"np_{name}", (x, y), "f")
@@ -545,26 +556,61 @@ def flat(frame: Frame, value: Value) -> Value:
     return reshaped(frame, value, [size_of(frame, value)], copy=True)
 
 
-def reshaped(frame: Frame, value: Value, shape: list[Expr], *, copy: bool = False) -> Value:
-    """The entries in another shape: a view, where the entries lie one behind another; else it fails."""
+def reshaped(
+    frame: Frame, value: Value, shape: list[Expr], *, copy: bool = False, raveled: bool = False
+) -> Value:
+    """The entries in another shape: as in NumPy a view where one stride goes through all, or else a copy.
+
+    A copy of another shape than a vector fails: NumPy may find strides for it all the same.
+
+    Args:
+        raveled: whether a view must have its entries one behind another.
+    """
     assert isinstance(value.type, Array)
-    source = as_array(frame, value, copy=True, what="reshaped") if copy else value
-    if not _is_fresh(frame, source):  # NumPy's result would be a copy, in which changes are not seen
-        step: Expr = _ONE
-        for n, stride in zip(reversed(shape_of(source)), reversed(strides_of(source)), strict=True):
-            if stride != step:
-                frame.fail_if(Op("ne", (stride, step), "b"), "entries that do not lie one behind another")
-            step = times(frame, step, n)
+    frame.fail_if(Op("ne", (_product(frame, shape), size_of(frame, value)), "b"), "a shape of another size")
+    if copy:
+        return _in_shape(frame, as_array(frame, value, copy=True, what="reshaped"), shape, _ONE)
+    if _is_fresh(value):
+        return _in_shape(frame, value, shape, _ONE)
+    stride, is_line = _line(frame, value)
+    if raveled:
+        few = Op("le", (size_of(frame, value), _ONE), "b")  # whatever the stride is
+        is_line = Op("and", (is_line, Op("or", (few, Op("eq", (stride, _ONE), "b")), "b")), "b")
+
+    def copied() -> Value:
+        if len(shape) == 1:
+            return reshaped(frame, value, shape, copy=True)
+        frame.fail("entries that do not lie one behind another")
+        return NOTHING
+
+    return frame.branch(is_line, lambda: _in_shape(frame, value, shape, stride), copied)
+
+
+def _in_shape(frame: Frame, value: Value, shape: list[Expr], stride: Expr) -> Value:
+    """The entries that one stride goes through in another shape, as a view."""
     strides: list[Expr] = []
-    size: Expr = _ONE
     for n in reversed(shape):
-        strides.insert(0, size)
+        strides.insert(0, stride)
+        stride = times(frame, stride, n)
+    return view(value, value.leaves[1], shape, strides)
+
+
+def _line(frame: Frame, value: Value) -> tuple[Expr, Expr]:
+    """The stride that goes through all entries of an array, and whether there is one."""
+    (*lengths, n), (*strides, stride) = shape_of(value), strides_of(value)
+    size = n
+    is_line: Expr = hir.TRUE
+    for n, step in zip(reversed(lengths), reversed(strides), strict=True):  # axes of one entry do not count
+        alone = Op("eq", (size, _ONE), "b")
+        fits = Op("eq", (step, Op("mul", (stride, size), "i")), "b")
+        fits = Op("or", (alone, Op("or", (Op("eq", (n, _ONE), "b"), fits), "b")), "b")
+        is_line = both(is_line, fits)
+        stride = frame.atom(Op("select", (alone, step, stride), "i"), "stride")
         size = times(frame, size, n)
-    frame.fail_if(Op("ne", (size, size_of(frame, value)), "b"), "a shape of another size")
-    return view(source, source.leaves[1], shape, strides)
+    return stride, frame.atom(is_line, "is_line")
 
 
-def _is_fresh(frame: Frame, value: Value) -> bool:
+def _is_fresh(value: Value) -> bool:
     """Whether entries surely lie one behind another."""
     size: Expr = _ONE
     for n, stride in zip(reversed(shape_of(value)), reversed(strides_of(value)), strict=True):

@@ -42,9 +42,9 @@ _NOTED = "other bits: "
 _OPERATIONS = frozenset([
     *hir.NEVER_FAIL, "truediv", "np_div", "int", "int_trunc", "int_floor", "int_ceil", "int_round",
     "floordiv", "mod", "ipow", "bitand", "bitor", "bitxor", "lshift", "rshift", "range_length", "mix",
-    "bits", "np_floor", "np_ceil", "np_sqrt", "np_maximum", "np_minimum", "np_copysign", "fabs", "exp",
-    "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "expm1", "log2",
-    "log10", "atan2", "pow", "fmod", "log1p",
+    "bits", "np_floor", "np_ceil", "np_rint", "np_sqrt", "np_maximum", "np_minimum", "np_copysign", "fabs",
+    "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "expm1",
+    "log2", "log10", "atan2", "pow", "fmod", "log1p",
 ])  # fmt: skip
 """Operations with the bits that Python's own have: those of `math` call the functions of C that Python calls.
 """

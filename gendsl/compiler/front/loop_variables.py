@@ -71,7 +71,7 @@ def _set_in(node: ast.For | ast.While, function: Any) -> tuple[tuple[str, ...], 
             case ast.IfExp() | ast.BoolOp() | ast.While() | ast.Match() | ast.With() | ast.Try():
                 for child in trees.children(part):
                     visit(child, True)
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 for child in trees.children(part):
                     visit(child, True)
                 order.append((name, True, skipped))

@@ -29,7 +29,7 @@ from gendsl.compiler.hir.values import (
 def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     (value,) = args
     if isinstance(value.type, Array):
-        return arrays.elementwise(frame, value, lambda leaf: Op("abs", (leaf,), leaf.kind))
+        return arrays.elementwise(frame, value, arrays.absolute)
     kind = kind_of(value)
     if kind == "b" and numpys(value):
         raise frame.not_closed("abs() of a truth value that may be NumPy's")

@@ -89,6 +89,7 @@ ELEMENTWISE: dict[Any, str] = {
     np.tanh: "np_tanh", np.log1p: "np_log1p", np.expm1: "np_expm1", np.log2: "np_log2", np.log10: "np_log10",
     np.arcsinh: "np_asinh", np.arccosh: "np_acosh", np.arctanh: "np_atanh",
     np.floor: "np_floor", np.ceil: "np_ceil", np.arctan2: "np_atan2", np.hypot: "np_hypot",
+    np.fabs: "abs",
     np.logaddexp: "np_logaddexp", np.exp2: "np_exp2", np.cbrt: "np_cbrt", np.copysign: "np_copysign",
     scipy.special.gammaln: "np_gammaln", scipy.special.expit: "np_expit", scipy.special.logit: "np_logit",
     scipy.special.erf: "np_erf", scipy.special.erfc: "np_erfc", scipy.special.ndtr: "np_ndtr",

@@ -60,9 +60,8 @@ def decimals(frame: Frame, leaf: Expr, count: int) -> Expr:
     power = Const(10.0 ** abs(count), "f")
     there, back = ("mul", "np_div") if count > 0 else ("np_div", "mul")
     scaled = frame.atom(leaf if count == 0 else Op(there, (leaf, power), "f"))
-    whole = Op("float", (frame.op("int_round", (scaled,), "i"),), "f")
-    signed = Op("copysign", (whole, scaled), "f")
-    return signed if count == 0 else Op(back, (signed, power), "f")
+    whole = Op("np_rint", (scaled,), "f")
+    return whole if count == 0 else Op(back, (whole, power), "f")
 
 
 def at_decimals(frame: Frame, value: Value, count: Value) -> Value:

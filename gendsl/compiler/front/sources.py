@@ -23,7 +23,7 @@ class FunctionSource:
 
 
 def marked(node: Any, name: str) -> list[Any]:
-    """A statement of a loop's body, or a part of one, that sets a variable before each `break` of that loop."""
+    """A statement of a loop's body, or a part of one, that sets a variable before each `break` of it."""
     if isinstance(node, ast.Break):
         mark = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(True))
         return [ast.fix_missing_locations(ast.copy_location(mark, node)), node]

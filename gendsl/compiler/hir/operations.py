@@ -77,7 +77,7 @@ _UFUNCS: dict[str, Any] = dict((
     ("atan", np.arctan), ("asin", np.arcsin), ("acos", np.arccos), ("sinh", np.sinh), ("cosh", np.cosh),
     ("asinh", np.arcsinh), ("acosh", np.arccosh), ("atanh", np.arctanh),
     ("tanh", np.tanh), ("log1p", np.log1p), ("expm1", np.expm1), ("log2", np.log2), ("log10", np.log10),
-    ("floor", np.floor), ("ceil", np.ceil), ("atan2", np.arctan2), ("hypot", np.hypot),
+    ("floor", np.floor), ("ceil", np.ceil), ("rint", np.rint), ("atan2", np.arctan2), ("hypot", np.hypot),
     ("logaddexp", np.logaddexp), ("exp2", np.exp2), ("cbrt", np.cbrt), ("copysign", np.copysign),
     ("gammaln", scipy.special.gammaln), ("expit", scipy.special.expit), ("logit", scipy.special.logit),
     ("erf", scipy.special.erf), ("erfc", scipy.special.erfc), ("ndtr", scipy.special.ndtr),

@@ -137,7 +137,7 @@ class Expressions(Writer):
                 )
             case "copysign" | "np_copysign":
                 return self.let(f"call double @llvm.copysign.f64(double {args[0]}, double {args[1]})")
-            case "np_floor" | "np_ceil":
+            case "np_floor" | "np_ceil" | "np_rint":
                 return self.let(f"call double @llvm.{name[3:]}.f64(double {args[0]})")
             case "np_maximum" | "np_minimum":
                 test = self.let(
@@ -163,11 +163,16 @@ class Expressions(Writer):
         assert symbol is not None, name
         if symbol.startswith(LOOP) and not ufunc_loops.has_loop(name):
             raise NotClosed(f"{name.removeprefix('np_')}, whose loop is not known here")
+        raises = ufunc_loops.may_raise(name.removeprefix("np_"))
+        if raises and self.is_exact:  # what a chain calls, which does not hold Python's lock
+            raise NotClosed(f"{name.removeprefix('np_')}, which may raise an error")
         self.declared[symbol] = len(args)
         given = ", ".join(f"double {arg}" for arg in args)
         as_it_is = " nobuiltin" if self.is_exact else ""  # a square by `pow` is no product
         found = self.let(f"call double @{symbol}({given}{more_of(symbol)}){as_it_is}")
         if name.startswith("np_"):
+            if raises:
+                self.fail_if(self.let("call i1 @gendsl_raised()"), f"an error that {name[3:]} raises", line)
             return found
         # Python's functions raise where a finite number gives none, or a number gives a NaN
         size = self.let(f"call double @llvm.fabs.f64(double {found})")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.hir.machine import LANES, math_symbol
+from gendsl.compiler.llvm import ufunc_loops
 from gendsl.compiler.llvm.expressions import COMPARE, FLOAT_OPERATIONS, more_of
 from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import TAG, TYPES, literal
@@ -265,7 +266,7 @@ class LaneValues:
                 either = let(f"or {BITS} {test}, {nan}")
                 return let(f"select {BITS} {either}, {FLOATS} {args[0]}, {FLOATS} {args[1]}")
         symbol = math_symbol(name)
-        if symbol is not None:
+        if symbol is not None and not ufunc_loops.may_raise(name.removeprefix("np_")):
             return self._function(expr, symbol, args, line)
         return self._each(expr, args, line)
 

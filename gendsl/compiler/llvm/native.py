@@ -14,8 +14,8 @@ from gendsl.compiler.llvm.native_linear import one_thread, pointer_in
 from gendsl.compiler.llvm.text import ENTRY
 
 _LOCK = threading.Lock()
-_LAPACK = "gendsl_lapack_"
-_OUTSIDE = re.compile(r"@(gendsl_(?:lapack|random|special|ufunc)_\w+)[(,]")
+_LAPACK, _PYTHON = "gendsl_lapack_", "gendsl_python_"
+_OUTSIDE = re.compile(r"@(gendsl_(?:lapack|python|random|special|ufunc)_\w+)[(,]")
 _REVISION = 3
 """Of what is done to a text here: machine code of another revision is not used."""
 
@@ -150,7 +150,9 @@ class Native:
                 self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
             self.address: int = self.engine.get_function_address(ENTRY)
-        entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self.address)
+        locked = any(name.startswith(_PYTHON) for name in code.outside)
+        function = (ctypes.PYFUNCTYPE if locked else ctypes.CFUNCTYPE)(ctypes.c_int, ctypes.c_void_p)
+        entry: Callable[[int], int] = function(self.address)
         linear = any(name.startswith(_LAPACK) for name in code.outside)
         self.entry = one_thread()(entry) if linear else entry
 
@@ -162,6 +164,8 @@ def _make_known(name: str) -> None:
     kind, of = name.removeprefix("gendsl_").split("_", 1)
     if kind == "special":
         _symbol(of)
+    elif kind == "python":
+        llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, of), ctypes.c_void_p).value)
     elif kind == "ufunc":
         llvm.add_symbol(name, ufunc_loops.address(of))
     else:

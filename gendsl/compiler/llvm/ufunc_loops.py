@@ -26,6 +26,20 @@ _OF_SEVERAL = frozenset(["log1p", "expm1", "power", "mod", "floordiv", "div"])
 """Operations that stand for several functions: one of NumPy and one of SciPy, or an operator, too."""
 _SAMPLE = np.concatenate([np.linspace(-3.0, 3.0, 61), [1e-8, 0.1, 0.9, 17.5, 40.0, 300.0]])
 """What a loop is tried with, one by one and as a whole."""
+_RAISED = """
+declare ptr @gendsl_python_PyErr_Occurred()
+declare void @gendsl_python_PyErr_Clear()
+define internal i1 @gendsl_raised() noinline {
+  %error = call ptr @gendsl_python_PyErr_Occurred()
+  %raised = icmp ne ptr %error, null
+  br i1 %raised, label %clear, label %end
+clear:
+  call void @gendsl_python_PyErr_Clear()
+  br label %end
+end:
+  ret i1 %raised
+}"""
+"""Whether an error of Python's was raised, which then is no more; its lock is held meanwhile."""
 _Loop = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
@@ -43,6 +57,8 @@ class _UFunc(ctypes.Structure):
 def text(counts: Mapping[str, int]) -> str:
     """The functions of these names, which take so many numbers and call loops."""
     lines = [*map(_caller, sorted(set(counts.values())))]
+    if any(may_raise(symbol.removeprefix(LOOP)) for symbol in counts):
+        lines.append(_RAISED)
     for symbol, count in counts.items():
         name = symbol.removeprefix(LOOP)
         parameters = ", ".join(f"double %x{i}" for i in range(count))
@@ -52,6 +68,11 @@ define internal double @{symbol}({parameters}) alwaysinline {{
   ret double %found
 }}""")
     return "\n".join(lines)
+
+
+def may_raise(name: str) -> bool:
+    """Whether a function may raise one of Python's errors: those of Boost do, where they overflow."""
+    return name in LOOPS and name.startswith("_")
 
 
 def _caller(count: int) -> str:

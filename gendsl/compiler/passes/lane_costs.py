@@ -43,7 +43,7 @@ _OTHER = (0.0, 0.3)
 _DIVISION, _ARITHMETIC = (1.2, 0.6), (0.3, 0.1)
 _LANE_BY_LANE = frozenset([
     "floordiv", "mod", "ipow", "lshift", "rshift", "bits", "mix", "range_length", "np_mod", "np_floordiv",
-    "int_trunc", "int_floor", "int_ceil", "int_round", "np_floor", "np_ceil",
+    "int_trunc", "int_floor", "int_ceil", "int_round", "np_floor", "np_ceil", "np_rint",
 ])  # fmt: skip
 _GATHERED, _LOADED, _STORED, _SCATTERED = (0.4, 0.8), (0.4, 0.1), (0.6, 0.3), (0.4, 1.2)
 _OWN, _LOOKED_AT = (0.6, 0.7), (0.0, 1.2)
