@@ -217,7 +217,8 @@ def mvnormal_log_density(x: Any, mean: Any, lower: Any) -> float:
 
 def product_log_density(x: Any, components: Any) -> float:
     """Σ_i log p_i(x_i)."""
-    assert len(x) == len(components)
+    if len(x) != len(components):
+        return -inf
     score = 0.0
     for value, component in zip(x, components, strict=True):  # as many as there are data
         score += component.logpdf(value)
@@ -232,7 +233,8 @@ def check_iid(dist: Any, n: Any) -> Any:
 
 def iid_log_density(x: Any, dist: Any, n: int) -> float:
     """Σ_i log p(x_i)."""
-    assert len(x) == n
+    if len(x) != n:
+        return -inf
     score = 0.0
     for i in range(n):
         score += dist.logpdf(x[i])
@@ -241,7 +243,8 @@ def iid_log_density(x: Any, dist: Any, n: int) -> float:
 
 def ordered_log_density(x: Any, dist: Any, n: int) -> float:
     """log n! + Σ_i log p(x_i), where the x_i increase."""
-    assert len(x) == n
+    if len(x) != n:
+        return -inf
     score = lgamma(n + 1.0)
     for i in range(n):
         if i > 0 and not x[i] >= x[i - 1]:
@@ -343,7 +346,8 @@ def _log_wishart_normaliser(df: float, dim: int) -> float:
 def wishart_log_density(x: Any, df: float, scale: Any) -> float:
     """log |X|^((n-d-1)/2) exp(-tr(V⁻¹ X)/2) / (2^(nd/2) |V|^(n/2) Γ_d(n/2)); `scale` is the factor of V."""
     dim = len(scale)
-    assert len(x) == dim
+    if len(x) != dim:
+        return -inf
     lower = factor_of(x)
     if len(lower) == 0:
         return -inf
@@ -354,7 +358,8 @@ def wishart_log_density(x: Any, df: float, scale: Any) -> float:
 def inv_wishart_log_density(x: Any, df: float, scale: Any) -> float:
     """log |V|^(n/2) |X|^(-(n+d+1)/2) exp(-tr(V X⁻¹)/2) / (2^(nd/2) Γ_d(n/2)); `scale` is the factor of V."""
     dim = len(scale)
-    assert len(x) == dim
+    if len(x) != dim:
+        return -inf
     lower = factor_of(x)
     if len(lower) == 0:
         return -inf
@@ -371,7 +376,8 @@ def check_lkj(d: Any, eta: Any) -> Any:
 
 def lkj_log_density(x: Any, d: int, eta: float) -> float:
     """log |R|^(η - 1), less the logarithm of its integral."""
-    assert len(x) == d
+    if len(x) != d:
+        return -inf
     for i in range(d):
         if not abs(x[i, i] - 1.0) <= TOLERANCE:
             return -inf

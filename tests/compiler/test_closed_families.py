@@ -335,3 +335,31 @@ def test_products_with_parameters_by_keyword():
     rows = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 1.0]])
     assert outcome(products_by_keyword, (rows,)) == "equal"
     assert str(outcome(products_of_other_parameters, (rows,))).startswith("raised: product: normal ")
+
+
+@gen
+def of_any_length(family, k):
+    if family == "iid":
+        x = ~iid(normal(0, 1), k)
+    elif family == "product":
+        x = ~product([normal(0, 1)] * k)
+    elif family == "ordered":
+        x = ~ordered(normal(0, 1), k)
+    elif family == "wishart":
+        x = ~wishart(k + 2.0, np.eye(k))
+    elif family == "inv_wishart":
+        x = ~inv_wishart(k + 2.0, np.eye(k))
+    else:
+        x = ~lkj(k, 2.0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("family", ["iid", "product", "ordered", "wishart", "inv_wishart", "lkj"])
+def test_what_has_another_length_has_a_density_of_zero(family, k):
+    """Also where a kernel changes the length, and the value is what it was."""
+    x = np.array([0.1, 0.2]) if family in ("iid", "product", "ordered") else np.eye(2)
+    closed = ClosedDensity(of_any_length, (family, k))
+    expected, _ = of_any_length.reference.assess((family, k), {"x": x})
+    assert np.isfinite(expected) == (k == 2)
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        assert way((family, k), {"x": x}) == pytest.approx(expected, rel=1e-12)

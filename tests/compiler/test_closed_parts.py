@@ -109,7 +109,7 @@ def test_parts_of_arrays(program, rng):
 @pytest.mark.parametrize("rng", range(20))
 def test_decimals(rng):
     found = outcome(decimals, (2,), rng=rng)
-    assert found == "equal" or (found.startswith("failed: line ") and found.endswith(": an assertion"))
+    assert found == "equal" or (found.startswith("failed: line ") and "an assertion" in found)
     assert outcome(decimals, (2,), rng=1) == "equal"
 
 

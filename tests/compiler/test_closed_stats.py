@@ -263,7 +263,7 @@ def test_what_raises_an_error_is_left_to_the_interpreter():
     for way in ways:
         expected, _ = overflowing.reference.assess((0.5, 0.3), lowered)
         assert way((0.5, 0.3), lowered) == pytest.approx(expected, rel=1e-12)
-        with pytest.raises(FailedText, match="nct_pdf|Overflow"):
+        with pytest.raises(FailedText, match=r"nct_pdf|Overflow"):
             way((0.5, 0.3), {"x": 5.0, "y": -1.0})
         assert way((0.5, 0.3), lowered) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(OverflowError):

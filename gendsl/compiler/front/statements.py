@@ -210,13 +210,14 @@ def _if(frame: Frame, node: ast.If) -> None:
 
 
 def _assert(frame: Frame, node: ast.Assert) -> None:
-    told = f": {node.msg.value!s}" if isinstance(node.msg, ast.Constant) else ""
     test = condition(frame, node.test)
-    if isinstance(test, Const):
-        if not test.value:
-            frame.fail(f"an assertion{told}", AssertionError)
+    if isinstance(test, Const) and test.value:
         return
-    frame.fail_if(negation(test), f"an assertion{told}", AssertionError)
+    told = str(node.msg.value) if isinstance(node.msg, ast.Constant) else ast.unparse(node.test)
+    if isinstance(test, Const):
+        frame.fail(f"an assertion: {told}", AssertionError)
+        return
+    frame.fail_if(negation(test), f"an assertion: {told}", AssertionError)
     apply_narrowings(frame, narrowings(frame, node.test, True))
 
 

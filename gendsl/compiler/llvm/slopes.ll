@@ -6,20 +6,20 @@
 ; may fail: line 99: a list of more than 10^9 items
 ; may fail: line 99: a list of more than 10^9 items
 ; may fail: line 99: a list of more than 10^9 items
-; may fail: line 111: an assertion
-; may fail: line 117: an assertion
+; may fail: line 111: an assertion: entries[row] > 0
+; may fail: line 117: an assertion: entries[row] == 1
 ; may fail: line 126: log out of its domain
 ; may fail: line 126: log out of its domain
 ; may fail: line 135: log out of its domain
 ; may fail: line 160: a list of more than 10^9 items
 ; may fail: line 165: a list of more than 10^9 items
-; may fail: line 177: an assertion
+; may fail: line 177: an assertion: best > 0.0
 ; may fail: line 185: a division by zero
 ; may fail: line 188: log out of its domain
 ; may fail: line 69: a list of more than 10^9 items
 ; may fail: line 72: a list of more than 10^9 items
 ; may fail: line 72: a list of more than 10^9 items
-; may fail: line 75: an assertion
+; may fail: line 75: an assertion: abs(slope) < math.inf
 ; may fail: line 81: a list of more than 10^9 items
 ; may fail: line 81: a list of more than 10^9 items
 
