@@ -26,6 +26,7 @@ from gendsl.compiler.hir.types import (
     Set,
     Tuple,
     Type,
+    Unread,
 )
 from gendsl.interface import GenerativeFunction
 
@@ -49,8 +50,11 @@ def check_access(cls: Any) -> None:
         raise NotClosed(f"an instance of {cls.__name__}, which has a __getattribute__ of its own")
 
 
-def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
+def type_of(facts: Facts, place: Hashable, value: Any, path: str = "") -> Type:
     """The type of a value that a program is given.
+
+    Args:
+        path: what the value is called in a message.
 
     Raises:
         NotClosed: it is of a type that programs can't be given.
@@ -75,19 +79,21 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
         case range():
             return Iterator("range", (Number("i"),) * 3)
         case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
-            return _list_type(facts, place, value)
+            return _list_type(facts, place, value, path)
         case tuple() if hasattr(value, "_fields"):
-            items = tuple(_part(facts, (place, i), one, f"[{i}]") for i, one in enumerate(value))
+            items = tuple(one_of(facts, (place, i), one, f"{path}[{i}]") for i, one in enumerate(value))
             return Tuple(items, type(value), tuple(value._fields))
         case tuple() if type(value) is tuple:
-            return Tuple(tuple(_part(facts, (place, i), one, f"[{i}]") for i, one in enumerate(value)))
+            return Tuple(
+                tuple(one_of(facts, (place, i), one, f"{path}[{i}]") for i, one in enumerate(value))
+            )
         case list() if type(value) is list:
-            return _list_type(facts, place, value)
+            return _list_type(facts, place, value, path)
         case dict() if type(value) is dict:
             site = facts.site(place)
             for key, item in value.items():
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-                kind = _part(facts, (place, "value"), item, f"[{key!r}]")
+                kind = _part(facts, (place, "value"), item, f"[{key!r}]", path)
                 facts.grow_value(site, NEVER, kind)  # what is given may have values of another type later
             return Dict(facts.find(site), True)
         case set() | frozenset() if type(value) in (set, frozenset):
@@ -112,35 +118,39 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
         attributes = _attributes(value)
         if attributes is not None:
             check_access(type(value))
-            types = tuple(_part(facts, (place, name), one, f".{name}") for name, one in attributes.items())
+            types = tuple(
+                one_of(facts, (place, name), one, f"{path}.{name}") for name, one in attributes.items()
+            )
             return Tuple(types, type(value), tuple(attributes))
     library = type(value).__module__.partition(".")[0]
     instead = ": give its columns as arrays, by to_numpy()" if library == "pandas" else ""
     raise NotClosed(f"a value of type {type(value).__name__}{instead}")
 
 
-def types_of_arguments(facts: Facts, program: GenerativeFunction, args: tuple[Any, ...]) -> list[Type]:
-    """The types of the arguments of a program.
-
-    Raises:
-        NotClosed: which argument, or part of one, is of a type that programs can't be given.
-    """
-    names = list(inspect.signature(program).parameters) if callable(program) else []
-    types = []
-    for i, arg in enumerate(args):
-        try:
-            types.append(type_of(facts, ("argument", i), arg))
-        except NotClosed as refusal:
-            name = names[i] if i < len(names) else str(i + 1)
-            refusal.reason = f"argument {name}{refusal.part}: {refusal.reason}"
-            raise
-    return types
+def types_of_arguments(
+    facts: Facts, program: GenerativeFunction, args: tuple[Any, ...], place: str = "argument", before: int = 0
+) -> list[Type]:
+    """The types of the arguments of a program that come behind so many others."""
+    names = list(inspect.signature(program).parameters)[before:] if callable(program) else []
+    names += map(str, range(before + len(names) + 1, before + len(args) + 1))
+    return [
+        one_of(facts, (place, i), arg, f"argument {name}")
+        for i, (arg, name) in enumerate(zip(args, names, strict=False))
+    ]
 
 
-def _part(facts: Facts, place: Hashable, value: Any, name: str) -> Type:
+def one_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
+    """The type of one of several values, which a program need not look at."""
+    try:
+        return type_of(facts, place, value, path)
+    except NotClosed as refusal:
+        return Unread(f"{path}{refusal.part}: {refusal.reason}")
+
+
+def _part(facts: Facts, place: Hashable, value: Any, name: str, path: str) -> Type:
     """The type of a part of a value; what is refused there is told with the name of the part."""
     try:
-        return type_of(facts, place, value)
+        return type_of(facts, place, value, path + name)
     except NotClosed as refusal:
         refusal.part = name + refusal.part
         raise
@@ -157,7 +167,7 @@ def _attributes(value: Any) -> dict[str, Any] | None:
     return found
 
 
-def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
+def _list_type(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
     site = facts.site(place)
     facts.note_given(site, tuple if isinstance(value, tuple) else list)
     kinds = set(map(type, value))
@@ -168,5 +178,5 @@ def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
             raise NotClosed("an integer of more than 64 bits")
         return List(facts.find(site), True)
     for i, one in enumerate(value):
-        facts.grow_item(site, _part(facts, (place, "item"), one, f"[{i}]"))
+        facts.grow_item(site, _part(facts, (place, "item"), one, f"[{i}]", path))
     return List(facts.find(site), True)

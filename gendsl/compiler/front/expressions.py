@@ -47,6 +47,7 @@ from gendsl.compiler.hir.types import (
     Tuple,
     Type,
     Union,
+    Unread,
     describe,
 )
 from gendsl.compiler.hir.values import (
@@ -75,7 +76,10 @@ def expression(frame: Frame, node: ast.expr) -> Value:
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
             raise frame.not_closed(f"the syntax {type(node).__name__}", node)
-        return handler(frame, node)
+        value = handler(frame, node)
+        if isinstance(value.type, Unread):
+            raise frame.not_closed(value.type.reason, node)
+        return value
     finally:
         frame.line, frame.here = line, here
 

@@ -27,6 +27,7 @@ from gendsl.compiler.hir.types import (
     Tuple,
     Type,
     Union,
+    Unread,
     leaves,
 )
 
@@ -54,6 +55,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             raise NotClosed("a number of NumPy's where there was one of Python's")
         value = value.item()
     match type:
+        case Unread():
+            return []
         case Known(value=known):
             if value is not known and value != known:
                 raise NotClosed("a value that is not the one that the text was made for")

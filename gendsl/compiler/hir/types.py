@@ -9,7 +9,7 @@ place where it is made, its *site*. What is known of the items of a site is a fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -45,6 +45,13 @@ class Never(Type):
 
 
 NEVER = Never()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread(Type):
+    """The type of what no text can be given, which does no harm where the program does not look at it."""
+
+    reason: str = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.argument_types import types_of_arguments
 from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import Input, collector
 from gendsl.compiler.hir.encode import Words, deep_layout, flat, room, with_tangents
@@ -170,7 +170,7 @@ class ClosedText(CompiledText):
     @collector.waiting()
     def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
         lowering = Lowering(draws=self.draws)
-        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
+        types = types_of_arguments(lowering.facts, program, args)
         self.lowered = lowering.lower(program, types)
         self.main = self.made(self.lowered.main)
         invariants.simplify([self.main])

@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import exact
-from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.argument_types import types_of_arguments
 from gendsl.compiler.front.program import Entry, Lowering
 from gendsl.compiler.front.traces import trace_given, whole
 from gendsl.compiler.hir import Input, collector
@@ -98,7 +98,7 @@ class ClosedFunctions:
             raise NotClosed("the program makes choices that may have the address of others")
         lowering, source = Lowering(draws=True, records=True), find_source(value_at, "gen")
         lowering.facts.texts = texts
-        types = tuple(type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args))
+        types = tuple(types_of_arguments(lowering.facts, model, args))
         trace = whole(trace_given(lowering, MODEL))
         entries = [Entry(MODEL, model.compiled.origin, types, bound=model.bound)]
         entries += [

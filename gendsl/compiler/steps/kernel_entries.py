@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
-from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.argument_types import types_of_arguments
 from gendsl.compiler.front.blocks import block_of
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.ellipses import ellipse_of
@@ -48,9 +49,9 @@ def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
         return entries
     if one.q is not None:
         name = f"q{number}"
-        own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
-        given = (*(whole(trace_given(lowering, MODEL)) for _ in given_trace(one)), *own)
-        entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
+        given: list[Any] = [whole(trace_given(lowering, MODEL)) for _ in given_trace(one)]
+        given += types_of_arguments(lowering.facts, one.q, one.q_args, name, len(given))
+        entries.append(Entry(name, one.q.compiled.origin, tuple(given), bound=one.q.bound))
         traces.append(name)
     for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):
         inputs = tuple(whole(TraceOf(name, "input")) for name in traces)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from gendsl.compiler.front.argument_types import type_of
+from gendsl.compiler.front.argument_types import types_of_arguments
 from gendsl.compiler.hir.facts import Facts, TextColumn
 from gendsl.compiler.hir.observations import Strings
 from gendsl.compiler.hir.outside import now, stays
@@ -170,7 +170,7 @@ def _made(
 def _fingerprint(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> Fingerprint | None:
     """What a kernel is made from: of arguments their types."""
     facts = Facts()
-    types = [type_of(facts, ("argument", i), arg) for i, arg in enumerate(args)]
+    types = types_of_arguments(facts, model, args)
     try:
         return Fingerprint(model, tuple(steps), types, facts)
     except FAILURES as error:
