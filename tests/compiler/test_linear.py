@@ -60,6 +60,16 @@ def solve_scipy(a, v, b):
 
 
 @gen
+def of_scipy_with_flags(a, v, b):
+    lower = scipy.linalg.cholesky(a, lower=True, check_finite=False)
+    factor_of_a = scipy.linalg.cho_factor(a + 0.0, overwrite_a=True, check_finite=False)
+    first = scipy.linalg.solve_triangular(lower, v, lower=True, check_finite=False)
+    second = scipy.linalg.cho_solve(factor_of_a, b, check_finite=False)
+    third = scipy.linalg.solve(a, v, assume_a="pos") + scipy.linalg.solve(a, v, check_finite=False)
+    "f" @ ~factor(weighted(first) + weighted(second) + weighted(third) + scipy.linalg.det(a))
+
+
+@gen
 def inverse(a, v, b):
     "f" @ ~factor(weighted(np.linalg.inv(a)))
 
@@ -107,6 +117,7 @@ def normals(a, v, b):
 
 MODELS = [
     cholesky, upper_cholesky, solve, solve_scipy, inverse, determinant, triangles, products, views, normals,
+    of_scipy_with_flags,
 ]  # fmt: skip
 
 

@@ -142,20 +142,31 @@ def substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) ->
     return result
 
 
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
+# What `overwrite_a`, `overwrite_b` and `check_finite` of SciPy's functions ask for changes no value.
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:
     """`scipy.linalg.solve_triangular`."""
     assert trans in (0, 1, 2, "N", "T", "C")
     return substituted(a, b, lower, trans not in (0, "N"), unit_diagonal)
 
 
-def cholesky(a: Any, lower: bool = False) -> Any:
+def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cholesky`, which looks at one triangle."""
     if lower:
         return np.linalg.cholesky(a)
     return np.linalg.cholesky(a.T).T.copy()
 
 
-def cho_factor(a: Any, lower: bool = False) -> Any:
+def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cho_factor`: the other triangle is zero or stays as it was, by SciPy's release."""
     factor = cholesky(a, lower)
     if CLEARS:
@@ -168,24 +179,35 @@ def cho_factor(a: Any, lower: bool = False) -> Any:
     return result, lower
 
 
-def cho_solve(c_and_lower: Any, b: Any) -> Any:
+def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cho_solve`."""
     c, lower = c_and_lower
     first = substituted(c, b, lower, not lower, False)
     return substituted(c, first, lower, lower, False)
 
 
-def solve(a: Any, b: Any) -> Any:
-    """`scipy.linalg.solve`."""
+def solve(
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    assume_a: Any = None,
+) -> Any:
+    """`scipy.linalg.solve`, of any matrix or of one that is positive definite."""
+    if assume_a in ("pos", "positive definite"):
+        return cho_solve(cho_factor(a, lower), b)
+    assert assume_a in (None, "gen", "general")
     return np.linalg.solve(a, b)
 
 
-def inv(a: Any) -> Any:
+def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.inv`."""
     return np.linalg.inv(a)
 
 
-def det(a: Any) -> Any:
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.det`."""
     return np.linalg.det(a)
 
