@@ -81,3 +81,20 @@ def of_odd_entries(odd, v):
 def test_entries_that_are_special(rng):
     odd = np.array([-np.inf, -0.0, 0.0, 4.0, np.inf, np.nan, -2.5, 1e19])
     assert outcome(of_odd_entries, (odd, V), rng=rng) == "equal"
+
+
+@gen
+def of_gaps(a, v):
+    x = ~normal(0, 1)
+    a, v = a * x, v * x
+    a[1, 2], v[3], gaps = np.nan, np.nan, np.isnan
+    found = np.nanvar(a) + np.nanstd(v) + np.nanmedian(a) + float(np.argwhere(gaps(v))[0, 0])
+    arrays = [np.nanvar(a, axis=0), np.nanstd(a, axis=1), np.nanmedian(a, axis=0), np.argwhere(gaps(a)) * 1.0]
+    a[1, 2] = 5.0
+    arrays += [np.quantile(a, 0.3, axis=0), np.percentile(a, 70.0, axis=1), np.quantile(a[0], [0.2, 0.9])]
+    ("y",) @ ~normal(found + np.quantile(a, 0.4) + np.percentile(a, 60) + told(arrays), 1)
+
+
+@pytest.mark.parametrize("rng", range(3))
+def test_gaps_and_quantiles(rng):
+    assert outcome(of_gaps, (A, V), rng=rng) == "equal"

@@ -36,6 +36,7 @@ _REDUCED: dict[Any, Any] = {
     np.var: library_sums.var_all, np.std: library_sums.std_all, np.amax: library_sums.max_all,
     np.amin: library_sums.min_all, np.median: library_sums.median, np.ptp: library_sums.peak_to_peak,
     np.count_nonzero: library_sums.count_nonzero, np.nansum: library_sums.nan_sum,
+    np.nanvar: library_sums.nan_var, np.nanstd: library_sums.nan_std, np.nanmedian: library_sums.nan_median,
     np.nanmean: library_sums.nan_mean, np.nanmax: library_sums.nan_max, np.nanmin: library_sums.nan_min,
 }  # fmt: skip
 """Functions from a vector to a number."""
@@ -46,7 +47,7 @@ _COUNTING = (np.sum, np.prod, np.mean, np.var, np.std, np.median, np.nansum, np.
 """Those for which a truth value counts as 0 or 1."""
 _OF_SOME = (np.max, np.min, np.amax, np.amin, np.argmax, np.argmin, np.ptp, np.nanmax, np.nanmin)
 """Those that NumPy has of one entry or more."""
-_NO_TRUTHS = (np.ptp, np.nanmax, np.nanmin)
+_NO_TRUTHS = (np.ptp, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.nanmedian)
 
 
 def _reduce(frame: Frame, args: list[Value], named: dict[str, Value], *, function: Any) -> Value:

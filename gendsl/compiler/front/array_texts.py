@@ -16,6 +16,7 @@ import scipy.special
 
 from gendsl.compiler.front import library_linear, library_shapes
 from gendsl.compiler.front.array_arguments import arguments
+from gendsl.compiler.front.array_axes import reduced
 from gendsl.compiler.front.arrays import as_array
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler
@@ -102,6 +103,21 @@ def _at(text: Any) -> Handler:
     return handle
 
 
+def _quantiles(text: Any) -> Handler:
+    """`np.quantile(a, q, axis)`: one of all entries or along axes, or several of a vector."""
+    of_vector = _text(text, floats=True, a=1, q=(0, 1))
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        given = arguments(frame, ("a", "q", "axis"), args, named)
+        q = given.get("q", NONE)
+        if not is_number(q):
+            return of_vector(frame, args, named)
+        value = as_array(frame, given["a"], "f", what="of quantiles")
+        return reduced(frame, text, value, given.get("axis", NONE), q, least=1)
+
+    return handle
+
+
 FUNCTIONS: dict[Any, Handler] = {
     np.add.at: _at(library_shapes.add_at), np.subtract.at: _at(library_shapes.subtract_at),
     np.maximum.at: _at(library_shapes.maximum_at), np.minimum.at: _at(library_shapes.minimum_at),
@@ -112,6 +128,7 @@ FUNCTIONS: dict[Any, Handler] = {
     np.tril_indices: _text(library_shapes.tril_indices),
     np.triu_indices_from: _text(library_shapes.triu_indices_from, arr=2),
     np.tril_indices_from: _text(library_shapes.tril_indices_from, arr=2),
+    np.argwhere: _text(library_shapes.argwhere, truths=True, a=(1, 2, 3)),
     np.tile: _of_the_kind(_text(library_shapes.tile, truths=True, A=1), "A"),
     np.delete: _text(library_shapes.delete, arr=1),
     np.digitize: _text(library_shapes.digitize, x=(0, 1), bins=1),
@@ -120,8 +137,8 @@ FUNCTIONS: dict[Any, Handler] = {
     np.allclose: _text(library_shapes.allclose, a=(1, 2, 3), b=(0, 1, 2, 3)),
     np.ediff1d: _text(library_shapes.ediff1d, ary=1),
     np.gradient: _text(library_shapes.gradient, floats=True, f=1),
-    np.quantile: _text(library_linear.quantile, floats=True, a=1, q=(0, 1)),
-    np.percentile: _text(library_linear.percentile, floats=True, a=1, q=(0, 1)),
+    np.quantile: _quantiles(library_linear.quantile),
+    np.percentile: _quantiles(library_linear.percentile),
     np.kron: _text(library_linear.kron, floats=True, a=(1, 2), b=(1, 2)),
     np.cross: _text(library_linear.cross, floats=True, a=1, b=1),
     np.cov: _text(library_linear.cov, floats=True, m=(1, 2), y=1),

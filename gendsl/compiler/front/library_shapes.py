@@ -128,6 +128,11 @@ def gradient(f: Any) -> Any:
     return result
 
 
+def argwhere(a: Any) -> Any:
+    """The indices of the entries that are not 0, as rows."""
+    return np.stack(np.nonzero(a), axis=1)
+
+
 def add_at(a: Any, indices: Any, b: Any) -> None:
     """Add numbers to entries of a vector, one after another."""
     each = np.broadcast_to(b, (len(indices),))

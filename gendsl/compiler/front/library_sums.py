@@ -216,6 +216,21 @@ def nan_mean(a: Any) -> float:
     return total / count
 
 
+def nan_var(a: Any) -> float:
+    """The mean squared distance of the entries that are numbers from their mean."""
+    return var_all(a[a == a])
+
+
+def nan_std(a: Any) -> float:
+    """The root of that."""
+    return math.sqrt(nan_var(a))
+
+
+def nan_median(a: Any) -> float:
+    """The median of the entries that are numbers."""
+    return median(a[a == a])
+
+
 def nan_max(a: Any) -> Any:
     """The largest of the entries that are numbers."""
     best = a[0]
