@@ -388,10 +388,12 @@ def may_change(type: Type) -> bool:
 
 
 def depth(type: Type) -> int:
-    """How deeply tuples lie in tuples."""
+    """How deeply tuples lie in tuples, and functions in functions."""
     match type:
         case Tuple(items) | Union(items) | Iterator(_, items):
             return 1 + max(map(depth, items), default=0)
+        case Closure():
+            return 1 + max((depth(part) for _, part in type.parts), default=0)
     return 0
 
 

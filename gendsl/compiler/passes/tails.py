@@ -20,8 +20,9 @@ from gendsl.compiler import hir
 from gendsl.compiler.hir import Block, Body, Call, For, Function, If, Leave, Loop, Next, Return, Statement
 from gendsl.compiler.passes.clean import ends
 
-_MOST_TWICE = 24
-"""How many statements are written twice at most, where both sides of a branch may or may not leave."""
+_MOST_TWICE, _MOST_IN_ALL = 24, 500
+"""How many statements are written twice at most, where both sides of a branch may or may not leave: behind
+one branch, and in a function."""
 
 
 def with_tails(mains: Sequence[Function]) -> list[Function]:
@@ -35,6 +36,7 @@ def with_tails(mains: Sequence[Function]) -> list[Function]:
 class _Nested:
     def __init__(self, made: dict[int, Function]) -> None:
         self.made = made
+        self.left = _MOST_IN_ALL
 
     def body(self, body: Body, *, in_loop: bool) -> Body:
         result: Body = []
@@ -82,8 +84,10 @@ class _Nested:
             return branch.then, branch.orelse if ends(branch.orelse) else [*branch.orelse, *rest]
         if ends(branch.orelse):
             return [*branch.then, *rest], branch.orelse
-        if sum(1 for _ in hir.walk(rest)) > _MOST_TWICE:
+        count = sum(1 for _ in hir.walk(rest))
+        if count > min(_MOST_TWICE, self.left):
             return None
+        self.left -= count
         return [*branch.then, *rest], [*branch.orelse, *rest]
 
 
