@@ -144,3 +144,24 @@ def bound_from_iteration_to_iteration(n):
 @pytest.mark.parametrize("n", range(4))
 def test_names_in_patterns_are_handed_from_iteration_to_iteration(n):
     assert outcome(bound_from_iteration_to_iteration, (n,)) == "equal"
+
+
+@gen
+def set_in_a_test_that_is_known(n):
+    x = ~uniform(0, 1)
+    first, second, third, i = x, 0.0, 5.0, 0
+    while i < n and (first := 1) > 1:
+        i += 1
+    while (second := 2.0 + i) < 1.0 and x < 2.0:
+        i += 1
+    else:
+        third = second
+    while (third := third + 1.0) and i < 3:
+        i += 1
+        third = x
+    ("y",) @ ~normal(first + 10 * second + 100 * third + i, 1)
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_what_the_test_of_a_loop_sets_is_handed_on_where_it_ends(n):
+    assert outcome(set_in_a_test_that_is_known, (n,)) == "equal"

@@ -380,6 +380,7 @@ def _while(frame: Frame, node: ast.While) -> None:
         leave: hir.Body = []
         if not endless:
             if isinstance(test, Const):
+                frame.carry()
                 frame.emit(hir.Leave(frame.loops[-1].label))
                 frame.live = False
                 return
