@@ -46,8 +46,8 @@ class AtAddress:
             else:
                 error.fix = (
                     f"{error.fix}; for a choice that comes and goes record a function: "
-                    f"lambda trace: trace[{name}] if {name} in trace else float('nan'); for choices below it, "
-                    f"of which there may be none, lambda trace: trace.choices.submap({name})"
+                    f"lambda trace: trace[{name}] if {name} in trace else float('nan'); for choices below "
+                    f"it, of which there may be none, lambda trace: trace.choices.submap({name})"
                 )
             raise
 
