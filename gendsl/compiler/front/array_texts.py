@@ -97,6 +97,8 @@ def _at(text: Any) -> Handler:
         kind = kind_of(new) if is_number(new) else getattr(as_array(frame, new, what="new").type, "kind", "f")
         if getattr(indices.type, "kind", "i") != "i" or "bif".index(kind) > "bif".index(a.type.kind):
             raise frame.not_closed(f"np.{text.__name__} with these arguments")
+        if isinstance(new.type, Array):  # which may be what is changed
+            new = as_array(frame, new, copy=True, what="new")
         handler(frame, [a, indices, new], {})
         return NONE
 

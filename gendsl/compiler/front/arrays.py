@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import append, list_of, writable
-from gendsl.compiler.front.numbers import BINARY
+from gendsl.compiler.front.numbers import BINARY, negation
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import (
     NEVER,
@@ -559,9 +560,10 @@ def flat(frame: Frame, value: Value) -> Value:
 def reshaped(
     frame: Frame, value: Value, shape: list[Expr], *, copy: bool = False, raveled: bool = False
 ) -> Value:
-    """The entries in another shape: as in NumPy a view where one stride goes through all, or else a copy.
+    """The entries in another shape: a view, where one stride goes through all; else it fails.
 
-    A copy of another shape than a vector fails: NumPy may find strides for it all the same.
+    What the program was given, and so does not change, may be copied: whether NumPy makes a view or a copy
+    depends on how entries lie in memory there, and nobody can tell as long as nothing is changed.
 
     Args:
         raveled: whether a view must have its entries one behind another.
@@ -577,11 +579,14 @@ def reshaped(
         few = Op("le", (size_of(frame, value), _ONE), "b")  # whatever the stride is
         is_line = Op("and", (is_line, Op("or", (few, Op("eq", (stride, _ONE), "b")), "b")), "b")
 
+    if not value.type.frozen:
+        frame.fail_if(negation(is_line), "entries that do not lie one behind another")
+        return _in_shape(frame, value, shape, stride)
+
     def copied() -> Value:
-        if len(shape) == 1:
-            return reshaped(frame, value, shape, copy=True)
-        frame.fail("entries that do not lie one behind another")
-        return NOTHING
+        made = reshaped(frame, value, shape, copy=True)
+        assert isinstance(made.type, Array)
+        return Value(replace(made.type, frozen=True), made.leaves)
 
     return frame.branch(is_line, lambda: _in_shape(frame, value, shape, stride), copied)
 

@@ -11,6 +11,9 @@ from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.values import Value, line_of
 
+MOST_STATEMENTS = 15_000
+"""How many statements a function of the text has at most: more take minutes to compile."""
+
 
 class Emitter:
     """A body of the text, and the place that it is lowered from.
@@ -38,6 +41,9 @@ class Emitter:
         if self.live:
             statement.line = self.shown_line
             self.out.append(statement)
+            self.text.count += 1
+            if self.text.count > MOST_STATEMENTS:
+                raise NotClosed(f"a function of more than {MOST_STATEMENTS:,} statements with what it calls")
 
     def fresh(self, name: Name, kind: str) -> Var:
         """A new variable, named after one of the user's."""

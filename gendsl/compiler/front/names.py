@@ -19,6 +19,8 @@ class Text:
 
     function: hir.Function
     used: dict[str, int] = field(default_factory=dict)
+    count: int = 0
+    """How many statements were added."""
 
     def fresh(self, hint: str) -> str:
         """A name that the function does not use yet."""
