@@ -209,7 +209,7 @@ def mvnormal_log_density(x: Any, mean: Any, lower: Any) -> float:
     for i in range(n):
         if not -FAR < x[i] < FAR:
             return -inf
-    whitened = scipy.linalg.solve_triangular(lower, x - mean, lower=True)
+    whitened = scipy.linalg.solve_triangular(lower, x - mean, lower=True, check_finite=False)
     for i in range(n):
         score -= 0.5 * whitened[i] * whitened[i]
     return score

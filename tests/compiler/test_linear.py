@@ -336,3 +336,26 @@ def test_code_that_was_kept_and_processes_that_fork(tmp_path):
     ]
     assert [kept for kept, _ in told] == ["False", "True"]
     assert told[0][1] == told[1][1]
+
+
+@gen
+def of_any_vector(a, v, b):
+    """Entries that are no numbers are hidden, so that a result that SciPy refuses to give would be seen."""
+    lower = np.linalg.cholesky(a)
+    found = scipy.linalg.solve_triangular(lower, v, lower=True)
+    found = found + scipy.linalg.cho_solve((lower, True), v) + scipy.linalg.solve(a, v)
+    "f" @ ~factor(float(np.sum(np.where(np.isfinite(found), found, 1.0))))
+
+
+@needs_llvm
+@pytest.mark.parametrize("entry", [np.inf, np.nan, 1.0])
+def test_what_scipy_checks_is_checked(entry):
+    a, v, b = given(3)
+    v[1] = entry
+    closed = ClosedDensity(of_any_vector, (a, v, b))
+    theirs = outcome(lambda: of_any_vector.assess((a, v, b), CHOICES)[0])
+    assert (theirs == "fails") == (entry != 1.0)
+    for way in (closed.assess_python, closed.assess_native):
+        assert outcome(lambda way=way: way((a, v, b), CHOICES)) == (
+            "fails" if entry != 1.0 else pytest.approx(theirs, rel=1e-9)
+        )

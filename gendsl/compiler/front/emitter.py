@@ -43,7 +43,8 @@ class Emitter:
             self.out.append(statement)
             self.text.count += 1
             if self.text.count > MOST_STATEMENTS:
-                raise NotClosed(f"a function of more than {MOST_STATEMENTS:,} statements with what it calls")
+                most = f"{MOST_STATEMENTS:,} statements"
+                raise NotClosed(f"a function of more than {most}, inlined calls included")
 
     def fresh(self, name: Name, kind: str) -> Var:
         """A new variable, named after one of the user's."""

@@ -142,7 +142,7 @@ def substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) ->
     return result
 
 
-# What `overwrite_a`, `overwrite_b` and `check_finite` of SciPy's functions ask for changes no value.
+# What `overwrite_a` and `overwrite_b` of SciPy's functions ask for changes no value.
 
 
 def solve_triangular(
@@ -156,11 +156,15 @@ def solve_triangular(
 ) -> Any:
     """`scipy.linalg.solve_triangular`."""
     assert trans in (0, 1, 2, "N", "T", "C")
+    if check_finite:
+        assert np.all(np.isfinite(a)) and np.all(np.isfinite(b))
     return substituted(a, b, lower, trans not in (0, "N"), unit_diagonal)
 
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """`scipy.linalg.cholesky`, which looks at one triangle."""
+    """`scipy.linalg.cholesky`, which computes with one triangle."""
+    if check_finite:
+        assert np.all(np.isfinite(a))
     if lower:
         return np.linalg.cholesky(a)
     return np.linalg.cholesky(a.T).T.copy()
@@ -168,7 +172,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cho_factor`: the other triangle is zero or stays as it was, by SciPy's release."""
-    factor = cholesky(a, lower)
+    factor = cholesky(a, lower, False, check_finite)
     if CLEARS:
         return factor, lower
     result = a.copy()
@@ -182,6 +186,8 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cho_solve`."""
     c, lower = c_and_lower
+    if check_finite:
+        assert np.all(np.isfinite(c)) and np.all(np.isfinite(b))
     first = substituted(c, b, lower, not lower, False)
     return substituted(c, first, lower, lower, False)
 
@@ -196,19 +202,25 @@ def solve(
     assume_a: Any = None,
 ) -> Any:
     """`scipy.linalg.solve`, of any matrix or of one that is positive definite."""
+    if check_finite:
+        assert np.all(np.isfinite(a)) and np.all(np.isfinite(b))
     if assume_a in ("pos", "positive definite"):
-        return cho_solve(cho_factor(a, lower), b)
+        return cho_solve(cho_factor(a, lower, False, False), b, False, False)
     assert assume_a in (None, "gen", "general")
     return np.linalg.solve(a, b)
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.inv`."""
+    if check_finite:
+        assert np.all(np.isfinite(a))
     return np.linalg.inv(a)
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.det`."""
+    if check_finite:
+        assert np.all(np.isfinite(a))
     return np.linalg.det(a)
 
 

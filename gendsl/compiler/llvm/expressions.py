@@ -163,7 +163,7 @@ class Expressions(Writer):
         assert symbol is not None, name
         if symbol.startswith(LOOP) and not ufunc_loops.has_loop(name):
             raise NotClosed(f"{name.removeprefix('np_')}, whose loop is not known here")
-        raises = ufunc_loops.may_raise(name.removeprefix("np_"))
+        raises = ufunc_loops.may_raise(name)
         if raises and self.is_exact:  # what a chain calls, which does not hold Python's lock
             raise NotClosed(f"{name.removeprefix('np_')}, which may raise an error")
         self.declared[symbol] = len(args)

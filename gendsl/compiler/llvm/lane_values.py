@@ -266,7 +266,7 @@ class LaneValues:
                 either = let(f"or {BITS} {test}, {nan}")
                 return let(f"select {BITS} {either}, {FLOATS} {args[0]}, {FLOATS} {args[1]}")
         symbol = math_symbol(name)
-        if symbol is not None and not ufunc_loops.may_raise(name.removeprefix("np_")):
+        if symbol is not None and not ufunc_loops.may_raise(name):
             return self._function(expr, symbol, args, line)
         return self._each(expr, args, line)
 

@@ -24,9 +24,9 @@ def shared() -> Shared:
     return read(files(__package__).joinpath(SLOPES).read_text(encoding="utf-8"))
 
 
-def read(written: str) -> Shared:
-    """What `written` gave."""
-    lines = written.splitlines(keepends=True)
+def read(text: str) -> Shared:
+    """The functions of a file that `written` made."""
+    lines = text.splitlines(keepends=True)
     told = [line.removeprefix(_SITE).rstrip("\n") for line in lines if line.startswith(_SITE)]
     sites = [(int(number), reason) for number, _, reason in (one.partition(": ") for one in told)]
     return Shared("".join(line for line in lines if not line.startswith(";")), sites)

@@ -70,8 +70,9 @@ define internal double @{symbol}({parameters}) alwaysinline {{
     return "\n".join(lines)
 
 
-def may_raise(name: str) -> bool:
-    """Whether a function may raise one of Python's errors: those of Boost do, where they overflow."""
+def may_raise(operation: str) -> bool:
+    """Whether a function may raise an error of Python's, as SciPy's private ones may: Boost's on overflow."""
+    name = operation.removeprefix("np_")
     return name in LOOPS and name.startswith("_")
 
 
