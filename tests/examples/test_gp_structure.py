@@ -7,6 +7,7 @@ from gendsl import categorical, check_involutive, gen, mvnormal, select
 from gendsl.inference import Run, involutive, mh
 from gendsl.inference.kernel import accept
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from gendsl.testing import assert_exact, assert_stationary
 from tests.statistical import broken
 
@@ -164,7 +165,7 @@ def test_errors_are_those_between_chains(gp, capsys):
     stuck = [
         [{"structure": tree, **dict.fromkeys(names, x)} for x in (0.0, 1.0) * 8] for tree in ("LIN", "SE")
     ]
-    chains = [Chain(rows, [], None) for rows in stuck]
+    chains = [Chain(Columns(rows), [], None) for rows in stuck]
     run = Run(chains)
     assert gp.shares(run, "structure") == {"LIN": (0.5, 0.5), "SE": (0.5, 0.5)}
     assert run.frequency("structure")["LIN"].standard_error > 0.5

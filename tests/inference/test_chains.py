@@ -12,6 +12,7 @@ from gendsl import bernoulli, dirichlet, gen, normal, select, uniform_discrete
 from gendsl.errors import KernelError, UnknownAddressError, ValueTypeError
 from gendsl.inference import Run, cycle, mh, monte_carlo_error, sample
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 
 
 @gen
@@ -254,7 +255,7 @@ def test_an_unknown_quantity_of_a_run():
     with pytest.raises(UnknownAddressError, match=r"\('mu', 1\) was not recorded \(recorded: k, "):
         run["mu", 1]
     with pytest.raises(UnknownAddressError, match="the run has no draws of k"):
-        Run([Chain([], [], start())])["k"]
+        Run([Chain(Columns(), [], start())])["k"]
 
 
 def test_what_a_run_has_is_asked_by_name():

@@ -12,6 +12,7 @@ from gendsl.inference.results import diagnosis
 from gendsl.inference.results.diagnosis import kernel_text
 from gendsl.inference.results.scalars import few_scalars
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.tally import count
 from gendsl.runtime.saving import latent
 from tests.inference.test_chains import autoregression
@@ -22,7 +23,7 @@ from tests.inference.test_tally import start as start_of_scale
 
 def made(*chains, name="x", **acceptance):
     """A run whose chains recorded these values."""
-    return Run([Chain([{name: v} for v in chain], [], None, dict(acceptance)) for chain in chains])
+    return Run([Chain(Columns([{name: v} for v in chain]), [], None, dict(acceptance)) for chain in chains])
 
 
 def warnings_of(run):
@@ -136,7 +137,7 @@ def test_which_structures_there_were_is_seen_without_k():
     here = [0.1 * (i % 7) if 300 < i < 600 else None for i in range(1000)]
     texts, _ = warnings_of(made(here, here, name="second mean"))
     assert any("that there is second mean (2)" in text for text in texts)
-    both = Run([Chain([{"x": x, "k": int(x is not None)} for x in here], [], None)] * 2)
+    both = Run([Chain(Columns([{"x": x, "k": int(x is not None)} for x in here]), [], None)] * 2)
     assert "that there is" not in str(both) and "k = 1 (2)" in str(both)
     names = ["one"] * 500 + ["two"] * 500
     texts, _ = warnings_of(made(names, names, name="name"))
@@ -214,7 +215,8 @@ def test_of_whole_traces_of_many_choices_some_are_looked_up(monkeypatch):
     assert few == texts and any("k = 1 (" in text for text in texts)
     assert fewer[-1] == "looked at 8 choices at most; run.summary() looks at all"
     assert "a[5] is" not in str(remarks) and found.problems
-    dicts = Run([Chain([], [latent(trace) for trace in chain.traces], chain.last) for chain in run.chains])
+    kept = [[latent(trace) for trace in chain.traces] for chain in run.chains]
+    dicts = Run([Chain(Columns(), each, run.last[0]) for each in kept])
     assert {"k", "a[0]"} <= set(few_scalars(dicts, 10)) == set(few_scalars(run, 10))
     for name, chains in few_scalars(run, 10).items():
         np.testing.assert_array_equal(chains, few_scalars(dicts, 10)[name])

@@ -23,6 +23,7 @@ from gendsl import (
 from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityError
 from gendsl.inference import Kernel, Run, load_run, mh
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from tests.inference.test_executors import InTurn
 
 
@@ -196,7 +197,7 @@ def test_draws_that_are_latent_choices_and_no_traces(tmp_path):
     run = line_run(draws=20, checkpoint=tmp_path)
     loaded = load_run(tmp_path, line)
     assert {type(draw) for draw in loaded.chains[0].traces.kept} == {dict}
-    expected = Run([Chain([], list(run.traces), run.last)]).posterior_predictive(rng=5)["y"]
+    expected = Run([Chain(Columns(), list(run.traces), run.last)]).posterior_predictive(rng=5)["y"]
     np.testing.assert_array_equal(loaded.posterior_predictive(rng=5)["y"], expected)
 
 

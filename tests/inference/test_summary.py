@@ -27,6 +27,7 @@ from gendsl.inference.results.arviz_export import filled, observed_arrays, poste
 from gendsl.inference.results.summary import frequency
 from gendsl.inference.running import chain_store, checkpoint
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.tally import Tally
 from tests.inference.test_chains import autoregression
 from tests.inference.test_executors import InTurn
@@ -53,7 +54,7 @@ def means(trace):
 
 def made(*chains, name="x"):
     """A run whose chains recorded these values."""
-    return Run([Chain([{name: value} for value in chain], [], start()) for chain in chains])
+    return Run([Chain(Columns([{name: value} for value in chain]), [], start()) for chain in chains])
 
 
 # --- errors over chains ------------------------------------------------------------------------------
@@ -469,7 +470,7 @@ def test_a_number_that_one_chain_hardly_has():
 
 def test_what_has_no_mean_is_left_out():
     rows = [{"x": float(i), "name": "ab"[i % 2], "key": (i % 3, 1)} for i in range(200)]
-    run = Run([Chain(rows, [], None)])
+    run = Run([Chain(Columns(rows), [], None)])
     summary = run.summary()
     assert list(summary) == ["x", "key[0]", "key[1]"] and summary.left_out == ["name"]
     assert str(summary).endswith("left out, as they are no numbers: name")
@@ -511,7 +512,7 @@ def test_shares_show_themselves_as_a_table():
         f"Share(probability={shares[1].probability:.5g}, standard_error={shares[1].standard_error:.4g})"
     )
     assert pickle.loads(pickle.dumps(shares)) == shares
-    assert str(Run([Chain([], [], start())], ["x"]).frequency("x")) == "no draws of x"
+    assert str(Run([Chain(Columns(), [], start())], ["x"]).frequency("x")) == "no draws of x"
     assert "NaN" in str(made([2] * 9).frequency("x"))
     groups = run.per_structure("x")
     assert repr(groups[1]).startswith(f"Group(probability={shares[1].probability:.5g}, ")

@@ -108,7 +108,7 @@ LOOPS: dict[str, Any] = {
     if _of_floats(found) and not hasattr(np, name) and name not in _UFUNCS
 }
 """The other functions of scipy.special, also those that scipy.stats calls: their own loops compute them."""
-OF_FLOATS = frozenset(["fmax", "fmin", "fmod", "reciprocal", "trunc"])
+OF_FLOATS = ("fmax", "fmin", "fmod", "reciprocal", "trunc")
 """Functions that have other loops for integers."""
 LOOPS |= {
     name: getattr(np, name)

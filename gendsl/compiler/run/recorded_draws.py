@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +61,10 @@ def entry_at(state: NativeState, path: tuple[Any, ...]) -> tuple[Entry | None, b
     return every[0] if is_array or isinstance(template.type, Number) else None, True
 
 
+Part = list[Any] | np.ndarray
+"""A quantity in some draws in turn: its values, or Python's numbers in an array, which takes less room."""
+
+
 @dataclass
 class Draws:
     """What was recorded of some draws.
@@ -68,12 +72,18 @@ class Draws:
     Attributes:
         log_prob: the log density of each.
         counts: for each the steps and those accepted, of each row of the tallies.
-        values: what is recorded of each, for each quantity.
+        values: for each quantity the values of all draws in turn: of some in a list, or where they are
+            Python's numbers, in an array.
     """
 
-    log_prob: list[float] = field(default_factory=list)
-    counts: list[np.ndarray] = field(default_factory=list)
-    values: list[list[Any]] = field(default_factory=list)
+    log_prob: np.ndarray
+    counts: np.ndarray
+    values: list[list[Part]]
+
+    @property
+    def count(self) -> int:
+        """The number of draws."""
+        return len(self.log_prob)
 
 
 class RecordedDraws:
@@ -167,7 +177,8 @@ class RecordedDraws:
         """
         words = self.state.words
         self.sweeps, self.thin, self.draws = draws * thin, thin, 0
-        self.made = Draws(values=[[] for _ in self.order])
+        self.heads: list[np.ndarray] = []
+        self.values: list[list[Part]] = [[] for _ in self.order]
         self.rows: np.ndarray | None = None
         self.seen = np.zeros(0 if looked_at is None else int(words[Word.COUNT]) + _MORE_SIZES, np.uint8)
         self.seen[[size for size in looked_at or () if size < len(self.seen)]] = 1
@@ -205,7 +216,10 @@ class RecordedDraws:
         status = int(self.state.words[Word.FUNCTION_STATUS])
         if self.functions is not None and status:
             self.functions.make_room(status)
-        return self.made
+        kernels = len(self.state.tallies)
+        heads = np.concatenate([np.empty((0, 1 + 2 * kernels), np.int64), *self.heads])
+        counts = heads[:, 1:].reshape(len(heads), kernels, 2)
+        return Draws(heads[:, 0].view(np.float64), counts, self.values)
 
     def _take(self) -> None:
         """Take over what was recorded of draws that were not undone."""
@@ -217,13 +231,12 @@ class RecordedDraws:
             return
         rows, at = self.rows[:count], 1 + 2 * len(self.state.tallies)
         self.draws += count
-        self.made.log_prob += rows[:, 0].view(np.float64).tolist()
-        self.made.counts.append(rows[:, 1:at].reshape(count, -1, 2))
-        made: list[list[Any]] = []
+        self.heads.append(rows[:, :at])
+        made: list[Part] = []
         for (template, indices), room in zip(self.entries, self.rooms, strict=True):
             kind = template.type.kind  # type: ignore[attr-defined]
             if is_cell(template, indices):
-                made.append(typed(rows[:, at], kind).tolist())
+                made.append(typed(rows[:, at].copy(), kind))
             else:
                 numbers, sizes = typed(rows[:, at + 1 : at + 1 + room], kind), rows[:, at].tolist()
                 made.append([row[:size].copy() for row, size in zip(numbers, sizes, strict=True)])
@@ -231,7 +244,7 @@ class RecordedDraws:
         if self.functions is not None:
             made += self.functions.take(rows, at)
         for place, values in zip(self.order, made, strict=True):
-            self.made.values[place] += values
+            self.values[place].append(values)
 
 
 def is_cell(template: Template, indices: tuple[int, ...] | None) -> bool:

@@ -55,9 +55,9 @@ class Counted:
     def in_draws(self, made: Draws) -> dict[str, tuple[Any, Any]]:
         """How often kernels have run and accepted since tallies were told, when draws were made, by name."""
         found: dict[str, tuple[Any, Any]] = {}
-        if made.counts:
+        if made.count:
             before = np.array([[row[PROPOSED], row[ACCEPTED]] for row in self.told[0]])
-            since = np.concatenate(made.counts) - before
+            since = made.counts - before
             for number, name in enumerate(self.names):
                 proposed, accepted = found.get(name, (0, 0))
                 found[name] = proposed + since[:, number, 0], accepted + since[:, number, 1]

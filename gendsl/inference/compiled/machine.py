@@ -297,7 +297,7 @@ class Machine:
         finally:
             self.swept = recorded.swept
             made = recorded.end()
-            self.readings.draws += len(made.log_prob)
+            self.readings.draws += made.count
         if draws == self.draws_at_once and self.swept == draws * thin:
             seconds = time.perf_counter() - started
             if seconds < thresholds.MOST_SECONDS / 2:
@@ -313,7 +313,7 @@ class Machine:
         failure, words = self.failure, self.state.words
         if failure is None:
             words[Word.SWEEPS] = 0
-            return self.swept // thin > len(made.log_prob)
+            return self.swept // thin > made.count
         words[Word.SWEEPS] = thin - self.swept % thin
         self._make_step(failure, tallies)
         self._finish(tallies)

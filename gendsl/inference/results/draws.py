@@ -76,7 +76,7 @@ class Sampled:
     ) -> None:
         self.chains = list(chains)
         rows = next((chain.rows for chain in self.chains if chain.rows), None)
-        self._names = [name for name in names if name] if rows is None else list(rows[0])
+        self._names = [name for name in names if name] if rows is None else rows.names
         self._seconds = seconds
 
     @property
@@ -144,7 +144,7 @@ class Sampled:
         quantity = name if isinstance(name, str) else quantity_name(name)
         names = self._names
         if quantity in names:
-            return [[row[quantity] for row in chain.rows] for chain in self.chains]
+            return [chain.rows.values(quantity) if chain.rows else [] for chain in self.chains]
         if not len(self):
             raise UnknownAddressError(f"the run has no draws of {quantity}", fix="sample some draws first")
         if names or not any(len(chain.traces) for chain in self.chains):
@@ -173,11 +173,20 @@ class Sampled:
         Raises:
             UnknownAddressError: nothing of that name was recorded, or a draw has no such choice.
         """
-        columns = [stacked(values) for values in self.by_chain(name)]
+        columns = self._columns(name)
         if len(columns) == 1:
             return columns[0]
         one_shape = len({np.shape(c) for c in columns if isinstance(c, np.ndarray)}) == 1
         return np.array(columns) if one_shape and all(isinstance(c, np.ndarray) for c in columns) else columns
+
+    def _columns(self, name: Any) -> list[Any]:
+        """A quantity, or a choice, in every draw of each chain, as one array where that holds them."""
+        quantity = name if isinstance(name, str) else quantity_name(name)
+        if quantity in self._names:
+            arrays = [chain.rows.array(quantity) if chain.rows else None for chain in self.chains]
+            if all(array is not None for array in arrays):
+                return arrays
+        return [stacked(values) for values in self.by_chain(name)]
 
     def __contains__(self, name: Any) -> bool:
         """Whether a quantity was recorded, or where whole traces were kept, every draw has the choice."""

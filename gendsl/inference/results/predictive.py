@@ -12,6 +12,7 @@ from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityEr
 from gendsl.inference.results.arviz_export import filled
 from gendsl.inference.results.draws import Sampled
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.recording import Quantities, as_recorders, quantities, reader_of
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.saving import latent
@@ -32,7 +33,7 @@ def predicted_chains(run: Sampled, record: Any, args: tuple[Any, ...] | None, rn
     names: set[Path] = set()
     of: Trace | None = None  # the trace that the names are of; that of all draws, mostly
     for chain in run.chains:
-        rows: list[Quantities] = []
+        rows = Columns()
         for start, choices in _draws(chain):
             if not recorders and start is not of:
                 names, of = _observed_names(start), start

@@ -14,6 +14,7 @@ from gendsl.inference.results.run_html import run_html
 from gendsl.inference.results.summary import Frequency, Group, frequency, per_structure
 from gendsl.inference.results.summary_table import Summary, summarise
 from gendsl.inference.running.chain import Chain
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.recording import quantity_name
 from gendsl.inference.running.steps import Steps
 from gendsl.inference.running.tally import duration
@@ -76,7 +77,7 @@ class Run(Sampled):
         """The run of some draws of each chain, given by their numbers."""
         chains = []
         for chain, draws in zip(self.chains, chosen, strict=True):
-            rows = [chain.rows[i] for i in draws] if chain.rows else []
+            rows = chain.rows.part(draws) if chain.rows else Columns()
             kept = chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces
             traces = Draws([kept[i] for i in draws], chain.last) if len(kept) else []
             steps = chain.steps.part(draws) if len(chain.steps) == len(chain) else Steps()

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gendsl.compiler.hir import collector
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.any_kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.compiled import by_hand
 from gendsl.inference.compiled.looked_at import is_as_left
 from gendsl.inference.compiled.policy import Decision, decide
-from gendsl.inference.running.recording import Quantities, Recorder, name_in_draws, quantities, reader_of
+from gendsl.inference.running.columns import Columns
+from gendsl.inference.running.recording import Recorder, name_in_draws, quantities, reader_of
 from gendsl.inference.running.steps import Steps
 from gendsl.inference.running.tally import Tallies, count
 from gendsl.interface import Trace
@@ -100,7 +100,7 @@ class Chain:
         ran: how its steps were run, in words.
     """
 
-    rows: list[Quantities]
+    rows: Columns
     traces: Any
     last: Any
     acceptance: Tallies = field(default_factory=dict)
@@ -137,7 +137,7 @@ class Position(Protocol):
     rng: np.random.Generator
     seconds: float
     acceptance: Tallies
-    rows: list[Quantities]
+    rows: Columns
     traces: Any
     steps: Steps
 
@@ -189,13 +189,14 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
         report: called ten times a second or less.
         store: what writes the chain to files, and continues it from them.
     """
-    chain = Chain([], [], plan.trace)
+    chain = Chain(Columns(), [], plan.trace)
     steps = _Steps(plan, chain, report, store)
     with accounted() as account, by_hand.off():
         try:
             steps.run()
         except KeyboardInterrupt:
             chain.interrupted = True
+            chain.rows.cut()
             chain.steps.cut(len(chain))
     chain.comparisons = account.made
     chain.ran = steps.how()
@@ -205,7 +206,7 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
 
 def warm_up(plan: Plan) -> tuple[KernelFunction, Trace]:
     """Run the warm-up of a chain; the kernel as it is then, and the trace that it came to."""
-    chain = Chain([], [], remade(plan.trace))
+    chain = Chain(Columns(), [], remade(plan.trace))
     steps = _Steps(plan, chain, None, None)
     with accounted(), by_hand.off():
         kernel, done = steps.warm_up()
@@ -384,7 +385,7 @@ class _Steps:
                     made = machine.draw(recorded, draws, plan.thin)
                     self._note(made, tallies, machine)
                     is_whole = machine.finish_draw(made, plan.thin, tallies)
-                    step += (len(made.log_prob) + is_whole) * plan.thin
+                    step += (made.count + is_whole) * plan.thin
                     at_once = 0
                 elif is_due:
                     machine.compare(tallies)
@@ -423,15 +424,9 @@ class _Steps:
 
     def _note(self, made: Draws, tallies: Tallies, machine: Machine) -> None:
         """Add what was recorded of draws."""
-        chain = self.chain
-        with collector.waiting():
-            rows: list[Quantities] = [{} for _ in made.log_prob]
-            for (given, recorder), values in zip(self.plan.recorders.items(), made.values, strict=True):
-                name = name_in_draws(given, recorder)
-                for row, value in zip(rows, values, strict=True):
-                    row[name] = value
-        chain.steps.extend(made.log_prob, tallies, machine.counted.in_draws(made))
-        chain.rows += rows
+        names = [name_in_draws(given, recorder) for given, recorder in self.plan.recorders.items()]
+        self.chain.steps.extend(made.log_prob, tallies, machine.counted.in_draws(made))
+        self.chain.rows.extend(made.count, dict(zip(names, made.values, strict=True)))
 
     def compare(self, trace: Any, now: float) -> None:
         """Compare a trace that a step led to with a second execution of its program, and say when again.

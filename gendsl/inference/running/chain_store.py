@@ -20,6 +20,7 @@ import numpy as np
 from gendsl.errors import FileFormatError, KernelError
 from gendsl.inference.results.draws import Draws
 from gendsl.inference.running.chain import Chain, Plan
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.folder import DRAWS, STATE, VERSION, Folder
 from gendsl.inference.running.generators import encode_rng, read_rng
 from gendsl.inference.running.recording import Quantities
@@ -53,7 +54,7 @@ class Left:
     rng: np.random.Generator
     seconds: float
     acceptance: Tallies
-    rows: list[Quantities]
+    rows: Columns
     traces: Any
     steps: Steps
 
@@ -121,7 +122,7 @@ class ChainStore:
             rng=read_rng(state.fields),
             seconds=state.seconds,
             acceptance=state.acceptance,
-            rows=draws if recorded else [],
+            rows=Columns(draws if recorded else ()),
             traces=[] if recorded else Draws(draws, plan.trace),
             steps=steps or Steps(),
         )

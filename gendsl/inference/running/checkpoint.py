@@ -21,6 +21,7 @@ from gendsl.inference.results.draws import Draws
 from gendsl.inference.running.by_name import files_of, function_name, variable_of
 from gendsl.inference.running.chain import Chain, Plan
 from gendsl.inference.running.chain_store import ChainState, read_draws
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.folder import RUN, START, VERSION, Description, Folder, as_folder, open_folder
 from gendsl.inference.running.generators import encode_rng, read_rng
 from gendsl.inference.running.named import check_given, find_kernel, find_model, needed, recorders_of
@@ -248,7 +249,7 @@ def read_chains(path: Any, model: Any, programs: Programs) -> tuple[list[Chain],
         if model is None:
             folder.read(number, "start.json", START)
         if not folder.file(number, "state.json").exists():
-            chains.append(Chain([], [], last, interrupted=True))
+            chains.append(Chain(Columns(), [], last, interrupted=True))
             continue
         state = ChainState.read(folder, number)
         state.check_counts(description.warmup, description.draws, description.thin)
@@ -257,7 +258,7 @@ def read_chains(path: Any, model: Any, programs: Programs) -> tuple[list[Chain],
             last = state.trace(start)
         chains.append(
             Chain(
-                draws if names else [],
+                Columns(draws if names else ()),
                 [] if names else Draws(draws, start),
                 last,
                 state.acceptance,

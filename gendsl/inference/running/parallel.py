@@ -17,6 +17,7 @@ from gendsl.inference.results.run import Run
 from gendsl.inference.running.chain import Chain, Plan, report_of
 from gendsl.inference.running.chain_store import ChainStore
 from gendsl.inference.running.checkpoint import WAIT
+from gendsl.inference.running.columns import Columns
 from gendsl.inference.running.executors import Job, one_blas_thread, packed, unpacked, work
 from gendsl.inference.running.folder import Folder
 from gendsl.inference.running.line import Switchboard
@@ -206,5 +207,5 @@ def _written(job: Job) -> Chain:
     plan = job.plan
     left = None if job.folder is None else ChainStore(job.folder, plan).position(plan)
     if left is None:
-        return Chain([], [], plan.trace, interrupted=True)
+        return Chain(Columns(), [], plan.trace, interrupted=True)
     return Chain(left.rows, left.traces, left.trace, left.acceptance, True, left.seconds, steps=left.steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ def quantity_name(what: Any) -> str:
 
 
 def quantities(
-    recorders: dict[str, Recorder], before: list[Quantities], of: Callable[[Recorder], Any]
+    recorders: dict[str, Recorder], before: Sequence[Quantities], of: Callable[[Recorder], Any]
 ) -> Quantities:
     """What is recorded of one draw, which has the same names as every draw before it.
 

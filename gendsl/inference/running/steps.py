@@ -56,7 +56,7 @@ class Steps:
         self.log_prob.append(log_prob)
 
     def extend(
-        self, log_prob: Sequence[float], tallies: Tallies, more: Mapping[str, tuple[Any, Any]]
+        self, log_prob: np.ndarray, tallies: Tallies, more: Mapping[str, tuple[Any, Any]]
     ) -> None:
         """Note several draws, with what kernels have come to before them.
 
@@ -71,10 +71,10 @@ class Steps:
             if of_kernel is None:
                 of_kernel = self.counts[name] = Counts(draws)
             proposed, accepted = more.get(name, (np.zeros(len(log_prob), np.int64),) * 2)
-            of_kernel.proposed.extend((tally.proposed + proposed).tolist())
-            of_kernel.accepted.extend((tally.accepted + accepted).tolist())
-            of_kernel.diverged.extend([tally.divergences] * len(log_prob))
-        self.log_prob.extend(log_prob)
+            of_kernel.proposed.frombytes((tally.proposed + proposed).tobytes())
+            of_kernel.accepted.frombytes((tally.accepted + accepted).tobytes())
+            of_kernel.diverged.frombytes(np.full(len(log_prob), tally.divergences, np.int64).tobytes())
+        self.log_prob.frombytes(log_prob.tobytes())
 
     def cut(self, draws: int) -> None:
         """Forget all beyond the first draws: an interrupt can come between two notes of one draw."""
