@@ -37,6 +37,7 @@ class NativeJacobian(NativeLogs):
             p.add_to(columns, self._coordinates_of(written))
         for word in _TOLD:
             p.set_word(word, "0")
+        told = [p.variable("told") for _ in _TOLD]
         made, (numbers, ref) = p.variable("rows"), self._new_list(p.word(Word.COORDINATES))
         with p.each(p.word(Word.COORDINATES)) as coordinate:
             self.store(numbers, coordinate, str(NO_COORDINATE), tag=TAG["i"])
@@ -44,9 +45,7 @@ class NativeJacobian(NativeLogs):
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index, size = p.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
-            found = Var(f".told{p.count}", "i")
-            p.operation("tell", [found], [template, index])
-            changed = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {p.alloca(found)}')}, 0")
+            changed = self._tell(template, index, told)
             copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {p.now()}, 1')}, 1")
             copied = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.READ, index)}, {copy_stamp}")
             continuous = p.let(f"icmp sgt i64 {size}, 0")
@@ -63,8 +62,9 @@ class NativeJacobian(NativeLogs):
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         gone = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
         expected = [p.word(Word.COUNT_AUXILIARY), p.let(f"load i64, ptr {overwritten}"), gone]
-        for word, value in zip(_TOLD, expected, strict=True):
-            differs = p.let(f"icmp ne i64 {p.word(word)}, {value}")
+        for word, where, value in zip(_TOLD, told, expected, strict=True):
+            count = p.let(f"add i64 {p.word(word)}, {p.let(f'load i64, ptr {where}')}")
+            differs = p.let(f"icmp ne i64 {count}, {value}")
             p.fail_if(differs, "a choice that does not stay is neither read nor copied")
         count = p.let(f"load i64, ptr {made}")
         differs = p.let(f"icmp ne i64 {count}, {p.let(f'load i64, ptr {columns}')}")
@@ -78,8 +78,8 @@ class NativeJacobian(NativeLogs):
         data = p.make_list(made, count, count, 1)
         return data, p.let(f"load ptr, ptr {p.alloca(made)}")
 
-    def tell(self, template: str, index: str) -> str:
-        """Count a choice that does not stay as it is: auxiliary, written or gone; 1 if it is one."""
+    def _tell(self, template: str, index: str, told: list[str]) -> str:
+        """Count a choice that does not stay as it is: auxiliary, written or gone; whether it is one."""
         p, now = self.p, self.p.now()
         auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
         model = p.let(f"xor i1 {auxiliary}, true")
@@ -90,9 +90,9 @@ class NativeJacobian(NativeLogs):
         model_written = p.let(f"and i1 {model}, {p.let(f'and i1 {counted}, {is_written}')}")
         left = p.let(f"xor i1 {is_written}, true")
         model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
-        for word, test in zip(_TOLD, (auxiliary, model_written, model_gone), strict=True):
-            p.set_word(word, p.let(f"add i64 {p.word(word)}, {p.flag(test)}"))
-        return p.flag(p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}"))
+        for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
+            p.add_to(where, p.flag(test))
+        return p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
 
     def is_counted(self, template: str) -> str:
         """Whether what a template has counts among the choices."""
@@ -110,13 +110,16 @@ class NativeJacobian(NativeLogs):
     def tell_unread(self, template: str, count: str) -> None:
         """Count the choices of a template, which has so many places, that are not read."""
         p = self.p
+        told = [p.variable("told") for _ in _TOLD]
         with p.each(count) as at:
             read = self.stamp(template, TemplateWords.READ, at)
             unread = p.let(f"icmp ult i64 {read}, {p.let(f'shl i64 {p.now()}, 1')}")
             unseen = p.let(f"xor i1 {self.is_observed(template, at)}, true")
             wanted = p.let(f"and i1 {self.is_current(template, at)}, {p.let(f'and i1 {unread}, {unseen}')}")
             with p.when(wanted):
-                p.operation("tell", [Var(f".told{p.count}", "i")], [template, at])
+                self._tell(template, at, told)
+        for word, where in zip(_TOLD, told, strict=True):
+            p.set_word(word, p.let(f"add i64 {p.word(word)}, {p.let(f'load i64, ptr {where}')}"))
 
     def check_written(self, written: str) -> str:
         """Fail unless the program makes a choice that was written; whether the current trace has it."""

@@ -83,6 +83,8 @@ class Word(IntEnum):
     that are written, and those that are gone."""
     ASKED = auto()
     """Whether a trace was asked for what may tell of discrete choices that are not read."""
+    FAR = auto()
+    """Whether a value came back as another that is not close, without what rounding may do."""
     ZERO = auto()
     """Where the density was zero: the template, and the place. Besides there may be the number of templates,
     times why there is no such density; see `WHYS`."""

@@ -15,8 +15,9 @@ from gendsl.compiler.llvm.native_layout import (
     Word,
 )
 from gendsl.compiler.llvm.native_records import NativeRecords
-from gendsl.compiler.llvm.operations import ARGUMENTS, RESULTS
+from gendsl.compiler.llvm.operations import ARGUMENTS, OFTEN, RESULTS
 from gendsl.compiler.llvm.text import TEMPLATE_TAG, TYPES
+from gendsl.compiler.llvm.writer import Work
 from gendsl.compiler.moves import TIE
 from gendsl.compiler.python.choice_values import CANCEL, CLOSE
 
@@ -126,15 +127,18 @@ class NativeMoves(NativeRecords):
             back = self.entry(Word.WRITES_ELSEWHERE, number, p.layout.write_words)
             self.store(back, ROUNDING_AT, "0")
             p.add_to(found, p.flag(self._differs(back, p.pointed(self.load(back, 0)))))
-        return p.let(f"icmp ne i64 {p.let(f'load i64, ptr {found}')}, 0")
+        far = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {found}')}, 0")
+        p.set_word(Word.FAR, p.flag(far))
+        return far
 
     def came_back(self, log_det: str, log_det_back: str) -> None:
         p, now = self.p, self.p.now()
-        auxiliary = p.variable("auxiliary")
+        auxiliary, far = p.variable("auxiliary"), p.let(f"icmp ne i64 {p.word(Word.FAR)}, 0")
         with p.each(p.word(Word.WRITE_COUNT_ELSEWHERE)) as number:
             back = self.entry(Word.WRITES_ELSEWHERE, number, p.layout.write_words)
             template = p.pointed(self.load(back, 0))
-            p.fail_if(self._differs(back, template), "a value that does not come back")
+            with p.when(far):
+                p.fail_if(self._differs(back, template), "a value that does not come back")
             p.add_to(auxiliary, self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG))
         missing = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {auxiliary}')}, {p.word(Word.COUNT_AUXILIARY)}")
         p.fail_if(missing, "an auxiliary choice that does not come back")
@@ -396,4 +400,5 @@ class NativeMoves(NativeRecords):
                 p.add(f"ret {p.result_type} {result}")
 
             type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in kinds)])}}}"
-            p.define(f"gendsl_{name}", parameters, type_, emit, TINY)
+            work = Work.MUCH if name in OFTEN else Work.LEAST
+            p.define(f"gendsl_{name}", parameters, type_, emit, TINY, work=work)

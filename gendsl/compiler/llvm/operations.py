@@ -12,7 +12,7 @@ RESULTS: dict[str, list[Kind]] = {
     "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
     "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
-    "node": ["i"], "tell": ["i"], "tell_unread": [], "tally": [],
+    "node": ["i"], "tell_unread": [], "tally": [],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
     "keep_arrays": [], "record": ["i"],
 }  # fmt: skip
@@ -22,7 +22,12 @@ ARGUMENTS: dict[str, list[Kind]] = {
     "came_back": ["f", "f"],
     "note_read": ["r", "i", "i", "i"], "note_copied": ["r", "i", "r", "i", "i"],
     "note_written": ["r", "i", "i", "i"], "pairs": ["i", "i", "f"],
-    "node": ["r", "i"], "tell": ["r", "i"], "tell_unread": ["r", "i"],
+    "node": ["r", "i"], "tell_unread": ["r", "i"],
     "tally": ["i", "b", "f", "f", "f", "f", "i"],
     "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
 }  # fmt: skip
+OFTEN = frozenset([
+    "rows", "columns_written", "is_far", "came_back", "exchange", "tell_unread", "note_read", "note_copied",
+    "note_written",
+])  # fmt: skip
+"""Those that do something for every choice that was read or written, or are called for each."""
