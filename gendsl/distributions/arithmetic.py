@@ -93,7 +93,9 @@ class affine(Distribution):
         if isinstance(support, Lattice):
             return self.dist.logpdf(y)
         index = Lattice(shift, scale).index(plain(x))
-        return self.dist.logpdf(index if np.ndim(index) else float(index))
+        if np.ndim(index):
+            return self.dist.logpdf(index)
+        return self.dist.logpdf(int(index)) if float(index).is_integer() else -inf
 
     @property
     def vectorised(self) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.errors import ValueTypeError
 from gendsl.runtime.change import is_same
 from gendsl.runtime.records import UNCHANGEABLE
 
@@ -32,13 +33,23 @@ _MISSING: Any = object()
 
 
 def private(args: tuple[Any, ...], known: tuple[Any, ...] = ()) -> tuple[Any, ...]:
-    """Arguments that nobody else can change, taken from those that are `known` where these are the same."""
+    """Arguments that nobody else can change, taken from those that are `known` where these are the same.
+
+    Raises:
+        ValueTypeError: they can't be copied, as one is a part of itself.
+    """
     if len(known) == len(args) and all(map(is_, args, known)):
         return known
     if _PLAIN.issuperset(map(type, args)):
         return args
     before = (*known, *(_MISSING,) * (len(args) - len(known)))
-    made = tuple(map(_kept, args, before))
+    try:
+        made = tuple(map(_kept, args, before))
+    except RecursionError:
+        raise ValueTypeError(
+            "an argument is a part of itself, or its lists and dicts are nested too deeply to be copied",
+            fix="name what refers to one another by numbers: neighbours = [[1, 2], [0], [0]]",
+        ) from None
     if all(map(is_, made, args)):
         return args
     return _or_known(made, known if len(known) == len(made) else None)  # type: ignore[no-any-return]

@@ -80,3 +80,35 @@ def test_what_is_not_looked_at_does_no_harm():
             found[runtime] = sample(mh(select("m")), trace, 50, record="m", seed=2, progress=False)
     np.testing.assert_array_equal(found["reference"]["m"], found["python"]["m"])
     assert not any("step by step" in one for one in found["python"].ran)
+
+
+class Node:
+    def __init__(self, name):
+        self.name, self.neighbours = name, []
+
+
+@gen
+def of_neighbours(nodes):
+    x = {}
+    for node in nodes:
+        x[node.name] = ("x", node.name) @ ~normal(0, 1)
+    for node in nodes:
+        ("y", node.name) @ ~normal(sum(x[one.name] for one in node.neighbours), 1)
+
+
+@gen
+def of_neighbours_of_neighbours(nodes):
+    y = ~normal(sum(len(one.neighbours) for one in nodes[0].neighbours), 1)
+
+
+def ring(n):
+    nodes = [Node(i) for i in range(n)]
+    for i, node in enumerate(nodes):
+        node.neighbours += [nodes[(i + 1) % n], nodes[i - 1]]
+    return nodes
+
+
+def test_objects_that_refer_to_one_another():
+    assert outcome(of_neighbours, (ring(4),)) == "equal"
+    told = outcome(of_neighbours_of_neighbours, (ring(4),))
+    assert told.startswith("refused") and "a value that is a part of itself" in told

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gendsl import gen, mvnormal, normal
+from gendsl.errors import ValueTypeError
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
@@ -227,3 +228,12 @@ def test_a_body_changes_its_arguments_without_harm_or_not_at_all():
     with pytest.raises(ValueError, match="read-only"):
         changes_unseen.simulate((x,), rng=1)
     assert x.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_lists_and_dicts_that_are_parts_of_themselves_are_refused():
+    nodes = [{"id": i, "next": []} for i in range(3)]
+    for i, node in enumerate(nodes):
+        node["next"].append(nodes[i - 1])
+    told = r"(?s)a part of itself.*neighbours = \[\[1, 2\], \[0\], \[0\]\]"
+    with pytest.raises(ValueTypeError, match=told):
+        of_list.simulate((nodes,))

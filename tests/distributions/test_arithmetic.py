@@ -372,3 +372,27 @@ def test_images_of_a_users_class():
     assert (Dice() + 1).logpdf(7) == -math.log(6)
     assert (Boolean(), Dice().support.values) == (Boolean(), (1, 2, 3, 4, 5, 6))
     assert_mean(draws(law, 500), 35.0)
+
+
+class Weighted(Distribution):
+    """A place in a list, as an integer, of which the density is given integers."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def sample(self, rng):
+        return int(rng.random() * len(self.weights))
+
+    def logpdf(self, x):
+        return math.log(self.weights[x]) if 0 <= x < len(self.weights) else -INF
+
+    @property
+    def support(self):
+        return Integers(0, len(self.weights) - 1)
+
+
+@pytest.mark.parametrize("law", [2 * Weighted([0.25, 0.75]) + 1, 0.5 * Weighted([0.25, 0.75]) + 1.5])
+def test_the_density_of_a_users_class_is_given_integers(law):
+    values = [law.shift, law.shift + law.scale]
+    assert [law.logpdf(x) for x in values] == [math.log(0.25), math.log(0.75)]
+    assert law.logpdf(values[1] + law.scale) == law.logpdf(values[0] + law.scale / 3) == -INF

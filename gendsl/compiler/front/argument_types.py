@@ -57,8 +57,18 @@ def type_of(facts: Facts, place: Hashable, value: Any, path: str = "") -> Type:
         path: what the value is called in a message.
 
     Raises:
-        NotClosed: it is of a type that programs can't be given.
+        NotClosed: it is of a type that programs can't be given, or a part of itself.
     """
+    if id(value) in facts.looked_into:
+        raise NotClosed("a value that is a part of itself")
+    facts.looked_into.add(id(value))
+    try:
+        return _type_of(facts, place, value, path)
+    finally:
+        facts.looked_into.discard(id(value))
+
+
+def _type_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
     if isinstance(value, np.generic):
         if type(value) not in NUMPYS:
             raise NotClosed(f"a number of type {type(value).__name__}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gendsl import supports
 from gendsl.compiler.front.families import component_examples
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.scores import support_of, value_type
+from gendsl.compiler.front.scores import support_told, value_type
 from gendsl.compiler.hir.coordinates import DISCRETE, ENTRIES, NUMBER, TRIANGLE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union
 from gendsl.compiler.hir.values import Value, alternatives_of, items_of
@@ -66,7 +66,7 @@ def _of_components(frame: Frame, given: Value) -> int:
 
 def _of_support(frame: Frame, distribution: Value, of_number: bool) -> int:
     """The coordinates of a user's distribution, of its support."""
-    cls = getattr(support_of(frame, distribution).type, "cls", None)
+    cls = getattr(support_told(frame, distribution).type, "cls", None)
     if not isinstance(cls, type):
         return UNKNOWN
     if of_number and issubclass(cls, ScalarSupport):

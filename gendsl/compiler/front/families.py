@@ -19,7 +19,7 @@ from gendsl.compiler.front.lists import append, list_of
 from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import arithmetic, compared
 from gendsl.compiler.front.subscripts import item_at
-from gendsl.compiler.hir import ZEROS, Const, Expr, Op, both
+from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import (
     NOTHING,
@@ -348,7 +348,10 @@ def _image_type(frame: Frame, distribution: Value) -> Type:
 
 
 def component_examples(frame: Frame, components: Value) -> list[Value]:
-    """A value of the type of each of the distributions that another one is made of, in no order."""
+    """A value of the type of each of the distributions that another one is made of, in no order.
+
+    It is none that the text has: only its type tells something.
+    """
     if is_distribution(components):
         found: list[Type] = [components.type]
     elif isinstance(components.type, Union) and all(map(is_family, components.type.alternatives)):
@@ -358,7 +361,7 @@ def component_examples(frame: Frame, components: Value) -> list[Value]:
         found = [] if item == NEVER else list(item.alternatives) if isinstance(item, Union) else [item]
     else:
         found = [item.type for item in items_of(components)]
-    return [Value(type_, tuple(ZEROS[k] for k in leaves(type_))) for type_ in found]
+    return [Value(type_, tuple(frame.fresh("none", k) for k in leaves(type_))) for type_ in found]
 
 
 def _component_type(frame: Frame, components: Value) -> Type:

@@ -59,7 +59,7 @@ def value_type(frame: Frame, distribution: Value) -> Type:
         return found
     if is_built_in(cls):
         raise frame.not_closed(f"choices of the family {cls.__name__}")
-    return _type_in(frame, support_of(frame, distribution))
+    return _type_in(frame, support_told(frame, distribution))
 
 
 def _type_in(frame: Frame, support: Value) -> Type:
@@ -132,6 +132,16 @@ def _keeps(frame: Frame, support: Value, type_: Type) -> bool:
 def support_of(frame: Frame, distribution: Value) -> Value:
     """The support of a distribution of the user's, from the text of its class."""
     return frame.language.attribute(frame, distribution, "support")
+
+
+def support_told(frame: Frame, distribution: Value) -> Value:
+    """The same for what its type tells: nothing of it is left in the text, and it must not be used there."""
+    point, live = frame.point(), frame.live
+    try:
+        return support_of(frame, distribution)
+    finally:
+        frame.back(point)
+        frame.live = live
 
 
 def number_leaves(type: Type) -> Type:

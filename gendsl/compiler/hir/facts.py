@@ -115,10 +115,12 @@ class Facts:
     """What is known so far of the types at each place of the source; it only grows.
 
     A place is any hashable key: (the activation, the node, what of it). Sites are places of creation, as
-    small integers; two that meet become one.
+    small integers; two that meet become one. `looked_into` are the identities of the given values whose type
+    is being found.
     """
 
     def __init__(self) -> None:
+        self.looked_into: set[int] = set()
         self.types: dict[Hashable, Type] = {}
         self.sites: dict[Hashable, int] = {}
         self.parents: list[int] = []
