@@ -20,7 +20,16 @@ from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import Value, is_never, items_of, known, make_tuple, number, number_leaf
-from gendsl.distributions import affine, dirichlet, iid, mixture_of_normals, mvnormal, ordered, product
+from gendsl.distributions import (
+    affine,
+    dirichlet,
+    iid,
+    mixture,
+    mixture_of_normals,
+    mvnormal,
+    ordered,
+    product,
+)
 from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.support_texts import CHARTS, Chart
 from gendsl.supports.scalar import Line
@@ -272,7 +281,7 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
         if not isinstance(components.type, List):
             raise frame.not_closed("the coordinates of a product of distributions of several kinds")
         return _support_of_one(frame, item_at(frame, components, number(at[0])), at[1:])
-    if is_built_in(cls) and not issubclass(cls, (ScalarFamily, affine)):
+    if is_built_in(cls) and not issubclass(cls, (ScalarFamily, affine, mixture)):
         raise frame.not_closed(f"the coordinates of what {cls.__name__} draws")
     return _interval(frame, scores.support_of(frame, distribution), at)
 

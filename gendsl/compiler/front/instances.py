@@ -162,6 +162,24 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     return result
 
 
+_OF_KEYS = "__eq__", "__ne__", "__hash__"
+
+
+def is_key_by_parts(type: Tuple) -> bool:
+    """Whether instances of a class are equal, and hashed, as all their attributes are: named tuples, and
+    dataclasses that are frozen.
+    """
+    cls: Any = type.cls
+    if issubclass(cls, tuple):
+        return cls.__eq__ is tuple.__eq__ and cls.__hash__ is tuple.__hash__
+    told = vars(cls).get("__dataclass_params__")
+    if told is None or not (told.frozen and told.eq) or any(_written(cls, name) for name in _OF_KEYS):
+        return False
+    fields = dataclasses.fields(cls)
+    names = tuple(one.name for one in fields)
+    return all(one.compare and one.hash is None for one in fields) and names == type.names
+
+
 OPERATORS = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
     "pow": "pow", "matmul": "matmul", "bitand": "and", "bitor": "or", "bitxor": "xor", "lshift": "lshift",

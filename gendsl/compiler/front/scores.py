@@ -8,7 +8,7 @@ from typing import Any
 
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import families
+from gendsl.compiler.front import families, outside
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.names import Text
 from gendsl.compiler.front.numbers import test_of
@@ -30,7 +30,9 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
 )
-from gendsl.distributions.base import CHECK, ScalarFamily, is_built_in
+from gendsl.distributions import mixture
+from gendsl.distributions.base import CHECK, ScalarFamily, domain_of, is_built_in
+from gendsl.distributions.support_texts import mixture_support
 
 _KINDS = "bif"
 _WHOLE = Const(2.0**53, "f")
@@ -130,7 +132,14 @@ def _keeps(frame: Frame, support: Value, type_: Type) -> bool:
 
 
 def support_of(frame: Frame, distribution: Value) -> Value:
-    """The support of a distribution of the user's, from the text of its class."""
+    """The support of a distribution of the user's or of a mixture, from its text."""
+    if getattr(distribution.type, "cls", None) is mixture:
+        every = families.component_examples(frame, items_of(distribution)[1])
+        domains = {domain_of(one.type.cls) for one in every if isinstance(one.type, Tuple)}
+        if len(domains) == 1 and (same := domains.pop()) is not None:
+            return outside.constant(frame, same)
+        text: Any = mixture_support
+        return frame.language.call_function(frame, text, [distribution], {})
     return frame.language.attribute(frame, distribution, "support")
 
 

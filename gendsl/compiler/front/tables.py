@@ -15,6 +15,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_counters, texts
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.instances import is_key_by_parts
 from gendsl.compiler.front.lists import writable
 from gendsl.compiler.front.numbers import negation, to_integer
 from gendsl.compiler.front.table_functions import (
@@ -99,17 +100,20 @@ def _checked_key(frame: Frame, type: Type) -> None:
     match type:
         case Number() | TextType() | Joined():
             return
-        case Tuple(items, cls) if cls is tuple and not any(isinstance(item, Joined) for item in items):
+        case Tuple(items) if is_key_by_parts(type) and not any(isinstance(item, Joined) for item in items):
             for item in items:
                 _checked_key(frame, item)
             return
         case Union(alternatives):  # an alternative that a key has not has zeros for leaves
             for one in alternatives:
                 _checked_key(frame, one)
+            classes = {one.cls for one in alternatives if isinstance(one, Tuple)}
+            if sum(issubclass(cls, tuple) for cls in classes) > 1:
+                raise frame.not_closed("tuples of several classes as keys of a dict: two may be equal")
             return
     if isinstance(type, List) and frame.program.facts.sequence(type.site) is tuple:
         raise frame.not_closed("a tuple as a key of a dict, whose length only a run tells")
-    if type != NEVER and leaves(type):
+    if type != NEVER and (leaves(type) or isinstance(type, Tuple)):
         raise frame.not_closed(f"{describe(type)} as a key of a dict")
 
 
@@ -348,6 +352,12 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             at = frame.atom(find(frame, value, key), "at")
             there = Op("ge", (at, FIRST), "b")
             return frame.branch(there, lambda: remove(frame, value, key), lambda: otherwise)
+        case "popitem", []:
+            last = frame.atom(Op("sub", (length(frame, value), Const(1, "i")), "i"), "last")
+            frame.fail_if(Op("lt", (last, FIRST), "b"), NO_KEY, KeyError)
+            entry = make_tuple([frame.atoms(one) for one in at_position(frame, value, last)])
+            remove(frame, value, items_of(entry)[0])
+            return entry
         case "copy", []:
             return copied(frame, value, value.type.missing)
         case "update", [more] if isinstance(more.type, Dict) and value.type.missing is not Counter:
