@@ -252,7 +252,7 @@ def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | No
         return None
     execution.__class__ = Closed  # type: ignore[assignment]
     added, calls_alike = execution.added, execution.calls.keys() == trace.calls.keys()
-    is_alike = not added and len(records) == len(old)
+    is_alike = not added and tuple(records) == tuple(old)  # in this order
     if added or not calls_alike:
         try:
             check_namespaces(records, execution.calls)

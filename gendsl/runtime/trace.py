@@ -427,7 +427,7 @@ class ReferenceTrace(Trace):
         if observed and not observed <= execution.records.keys():
             observed = frozenset(path for path in observed if path in execution.records)
         trace = self.gen_fn.watched(ReferenceTrace(self.gen_fn, args, retval, execution, observed))
-        if self._structure is not None and execution.records.keys() == self.records.keys():
+        if self._structure is not None and tuple(execution.records) == tuple(self.records):  # in this order
             trace._structure = self._structure
         if args is self.args and len(execution.records) <= small.CHOICES:
             return trace
