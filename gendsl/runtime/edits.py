@@ -19,7 +19,7 @@ from gendsl.distributions.base import ScalarFamily, measured
 from gendsl.runtime.executions import Given
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.measures import same_measure
-from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, rescored
+from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, kept, rescored
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.selection import Selection
 
@@ -98,7 +98,7 @@ class UpdateEdit(_Edit, Update):
         if value is MISSING:
             if distribution is before[0]:
                 return before
-            value = before[1]
+            value = kept(before, distribution)
             self.compare(path, before[0], distribution)
         else:
             self.overwritten[path] = self.discarded[path] = before
@@ -146,7 +146,7 @@ class RegenerateEdit(_Edit, Regenerate):
                 return draw(distribution, self.rng)
         if distribution is before[0]:
             return before
-        record = rescored(distribution, before[1])
+        record = rescored(distribution, kept(before, distribution))
         self.check(path, distribution, record)
         self.compare(path, before[0], distribution)
         self.weight += record[2] - before[2]

@@ -42,6 +42,7 @@ from gendsl.runtime.records import (
     Records,
     as_given,
     as_score,
+    canonical,
     detached,
     draw,
     drawn,
@@ -404,7 +405,7 @@ class Run(Simulate):
     at = Execution.at
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
-        return distribution, distribution.sample(self.rng), 0.0
+        return distribution, canonical(distribution.sample(self.rng), distribution), 0.0
 
 
 class Generate(Execution):

@@ -179,6 +179,7 @@ def drawn(distribution: Distribution, value: Any) -> Record:
     Raises:
         NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
     """
+    value = canonical(value, distribution)  # of a class of the user's it may be a number of NumPy's
     score = distribution.logpdf(value)
     if type(score) is not float:
         score = as_score(score, distribution, value)
@@ -245,8 +246,8 @@ def _is_of_integers(image: Any) -> bool:
     return type(image.scale) is type(image.shift) is int and PLAIN_FAMILIES[type(image.dist)] is int
 
 
-def as_given(value: Any, distribution: Distribution) -> Any:
-    """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+def canonical(value: Any, distribution: Distribution) -> Any:
+    """A value in the type in which a trace keeps what is drawn from its distribution."""
     kind, family = type(value), type(distribution)
     if kind is PLAIN_FAMILIES[family] or (kind is int and family is affine and _is_of_integers(distribution)):
         return value
@@ -256,8 +257,26 @@ def as_given(value: Any, distribution: Distribution) -> Any:
             return value  # which takes it as it is, whatever its shape
     support = distribution.support
     plain = kind is np.ndarray and value.dtype is _FLOATS and value.ndim > 0
-    if not plain or type(support).canonical is not Support.canonical:
-        value = support.canonical(value)
+    if not isinstance(support, Support) or (plain and type(support).canonical is Support.canonical):
+        return value  # the log density says what is wrong
+    return support.canonical(value)
+
+
+def kept(before: Record, distribution: Distribution) -> Any:
+    """The value of a choice that stays, in the type in which what its distribution draws now is kept."""
+    value, family = before[1], type(distribution)
+    if family is type(before[0]) and (PLAIN_FAMILIES[family] or type(value) is float or _is_of_floats(value)):
+        return value
+    return canonical(value, distribution)
+
+
+def _is_of_floats(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype is _FLOATS
+
+
+def as_given(value: Any, distribution: Distribution) -> Any:
+    """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+    value = canonical(value, distribution)
     if type(value) is np.ndarray:
         if value.flags.writeable:
             value = value.copy()

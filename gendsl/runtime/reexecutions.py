@@ -33,6 +33,7 @@ from gendsl.runtime.records import (
     draw,
     factors,
     is_unchanged,
+    kept,
     of_factor,
     without_factors,
 )
@@ -108,7 +109,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         if value is not MISSING:
             value = as_given(value, thing)
         elif before is not None:
-            value = before[1]
+            value = kept(before, thing)
             self.remade.append(path)
         else:
             return self.at(path[len(self.prefix) :], thing, sugar)
@@ -134,7 +135,7 @@ class Update(Execution, makers=Makers(UPDATED)):
                 return self._fresh(path, distribution)
             if self.quick and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
                 return before
-            value = before[1]
+            value = kept(before, distribution)
             self.remade.append(path)
         else:
             self.added += before is None
@@ -207,7 +208,7 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
             return draw(distribution, self.rng)
         if self.quick and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
             return before
-        value = before[1]
+        value = kept(before, distribution)
         score = distribution.logpdf(value)
         if type(score) is not float:
             score = as_score(score, distribution, value)

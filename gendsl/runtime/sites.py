@@ -23,7 +23,7 @@ from gendsl.runtime.guards import unchanged_by
 from gendsl.runtime.lowering.ir import Part
 from gendsl.runtime.namespaces import duplicate
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
-from gendsl.runtime.records import REMEMBERED, detached
+from gendsl.runtime.records import REMEMBERED, detached, kept
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
 
 _ORDINARY: Any = ("ordinary", None, 0.0)
@@ -223,6 +223,8 @@ class SiteBlock(Block):
                 execution.site = None
                 return 0
         if not isinstance(distribution, Distribution):
+            return self._anew(execution, old, new, changes)
+        if kept(state, distribution) is not value:  # it is of another type now
             return self._anew(execution, old, new, changes)
         path = execution.place = self.path(execution.prefix, new)
         new[-1][self.state] = execution.revisit(path, distribution, state)

@@ -11,7 +11,7 @@ import numpy as np
 from gendsl.compiler import hir
 from gendsl.compiler.front import numbers, scalar_calls
 from gendsl.compiler.front.array_arguments import arguments, several
-from gendsl.compiler.front.arrays import absolute, as_array, binary, of_entries
+from gendsl.compiler.front.arrays import absolute, as_array, binary, check_flags, of_entries
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.numbers import Handler, call_elementwise
 from gendsl.compiler.hir import Const, Expr, Op
@@ -67,6 +67,7 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
         if named:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
         if len(args) == 2:
+            check_flags(frame, name, args)
             if all(map(is_number, args)):
                 return numpy_number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args)))
             return binary(frame, name, *args)

@@ -45,6 +45,7 @@ from gendsl.compiler.hir.values import (
     is_number,
     items_of,
     kind_of,
+    may_be_flag,
     number,
     number_leaf,
     object_of,
@@ -87,6 +88,8 @@ def _parts(node: ast.expr) -> list[ast.expr]:
 
 def _integer_of(frame: Frame, one: Value) -> Value:
     """An index that is of one type or another, where it is an integer; anything else is left to NumPy."""
+    if may_be_flag(one.type):
+        raise frame.not_closed("a truth value as an index of an array")
     if is_number(one) and kind_of(one) == "i":
         return number(number_leaf(one))
     frame.fail("an index of one type or another that is no integer")
@@ -164,7 +167,7 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
         if not is_number(part) or kind_of(part) == "f":
             frame.fail("an index that is no integer")
             return Place("number", value, _ZERO)
-        if kind_of(part) == "b":
+        if kind_of(part) == "b" or may_be_flag(part.type):
             raise frame.not_closed("a truth value as an index of an array")
         at = checked_index(frame, number_leaf(part, "i"), n)
         offset = plus(frame, offset, times(frame, at, stride))
@@ -179,6 +182,9 @@ def _picked(frame: Frame, value: Value, parts: list[Any], picking: list[int]) ->
     full = [
         isinstance(p, ast.Slice) and p.lower is None and p.upper is None and p.step is None for p in parts
     ]
+    for i in picking:
+        if isinstance(parts[i].type, List) and may_be_flag(frame.program.facts.item(parts[i].type.site)):
+            raise frame.not_closed("indices of an array that may be truth values")
     indices = [as_array(frame, parts[i], what=("indices", i)) for i in picking]
     if any(is_never(one) for one in indices):
         return Place("number", value, _ZERO)
@@ -227,7 +233,7 @@ def _indexed(frame: Frame, value: Value, parts: list[Any], ints: list[int]) -> V
         if not is_number(part) or kind_of(part) == "f":
             frame.fail("an index that is no integer")
             return None
-        if kind_of(part) == "b":
+        if kind_of(part) == "b" or may_be_flag(part.type):
             raise frame.not_closed("a truth value as an index of an array")
         at = checked_index(frame, number_leaf(part, "i"), shape[i])
         offset = plus(frame, offset, times(frame, at, strides[i]))

@@ -10,7 +10,7 @@ Views and operations share the parts of an array, so this is one module.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,7 @@ from gendsl.compiler.hir.values import (
     items_of,
     kind_of,
     known,
+    may_be_flag,
     number,
     number_leaf,
     numpy_number,
@@ -457,10 +458,19 @@ def _kind_of_result(frame: Frame, name: str, kinds: list[str]) -> str:
     return max(*kinds, "i", key="bif".index)
 
 
+def check_flags(frame: Frame, name: str, values: Iterable[Value]) -> None:
+    """Refuse arithmetic of NumPy's of what may be truth values, for which that is another one."""
+    types = [value.type for value in values]
+    may_be = [may_be_flag(one) or getattr(one, "kind", None) == "b" for one in types]
+    if name in ("add", "sub", "mul", "pow") and all(may_be) and any(map(may_be_flag, types)):
+        raise frame.not_closed("arithmetic of NumPy's of numbers that may be truth values")
+
+
 def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """An operation of two values, one of which is an array."""
     if is_never(a) or is_never(b):
         return NOTHING
+    check_flags(frame, name, (a, b))
     if name == "matmul":
         return frame.language.call_numpy(frame, np.matmul, [a, b], {}) or NOTHING
     scalars: dict[int, Expr] = {}

@@ -48,6 +48,7 @@ from gendsl.compiler.hir.types import (
     Known,
     List,
     Method,
+    Number,
     Object,
     Set,
     Text,
@@ -366,6 +367,8 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
     if is_known(other):
         constant = object_of(other)
         if isinstance(constant, bool) and is_number(one):
+            if isinstance(one.type, Number) and one.type.mixed:
+                raise frame.not_closed("`is` of a number that may be a truth value")
             if kind_of(one) != "b":
                 return hir.FALSE
             if numpys(one) == MAYBE:

@@ -27,7 +27,7 @@ def math_symbol(name: str) -> str | None:
     plain = name.removeprefix("np_")
     if plain in _SPECIAL and plain != name:
         return f"gendsl_special_{plain}"
-    if plain in LOOPS:
+    if plain in LOOPS and plain != name:
         return f"{LOOP}{plain}"
     if plain == "logaddexp":
         return "gendsl_logaddexp"

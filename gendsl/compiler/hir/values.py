@@ -59,9 +59,18 @@ NOTHING = Value(NEVER)
 
 
 def number(leaf: Expr, *like: Value) -> Value:
-    """A number with one leaf; one of NumPy's, where a number that it is computed from is."""
+    """A number with one leaf; one of NumPy's, where a number that it is computed from is.
+
+    What Python computes of truth values and integers is an integer, and not mixed.
+    """
+    numpy = max(map(numpys, like), default=NO)
     mixed = any(isinstance(one.type, Number) and one.type.mixed for one in like)
-    return Value(Number(leaf.kind, max(map(numpys, like), default=NO), mixed), (leaf,))
+    return Value(Number(leaf.kind, numpy, mixed and (leaf.kind == "f" or numpy != NO)), (leaf,))
+
+
+def may_be_flag(type: Type) -> bool:
+    """Whether what is an integer to the text may be a truth value of the program."""
+    return isinstance(type, Number) and type.kind == "i" and type.mixed
 
 
 def numpy_number(leaf: Expr) -> Value:
