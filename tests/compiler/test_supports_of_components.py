@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from gendsl import Distribution, gen, iid, ordered, sample, select, uniform_discrete
+from gendsl import Distribution, gen, iid, normal, ordered, sample, select, uniform_discrete
 from gendsl.inference import single_site
-from gendsl.supports import Integers, Interval
+from gendsl.supports import FiniteSet, Integers, Interval
 from gendsl.testing import running_on, runtimes
 from tests.compiler.closed_outcomes import outcome
 
@@ -82,3 +82,27 @@ def test_chains_are_the_same(model):
         drawn[name] = run["a"].tolist()
         assert name not in ("python", "native") or "interpreter" not in run.ran[0], run.ran
     assert len(set(map(tuple, drawn.values()))) == 1
+
+
+class Label(Distribution):
+    """One of some strings."""
+
+    def sample(self, rng):
+        return "ab"[int(2 * rng.random())]
+
+    def logpdf(self, x):
+        return -math.log(2)
+
+    @property
+    def support(self):
+        return FiniteSet(["a", "b"])
+
+
+@gen
+def labelled():
+    kind = ~Label()
+    y = ~normal({"a": 0.0, "b": 1.0}[kind], 1)
+
+
+def test_of_choices_of_strings_it_is_said_what_is_compiled():
+    assert outcome(labelled, ()).endswith("choices from a finite set of other than numbers of one kind")

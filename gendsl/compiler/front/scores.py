@@ -90,11 +90,11 @@ def _type_in(frame: Frame, support: Value) -> Type:
 def _type_of_elements(frame: Frame, elements: Value) -> Type:
     """The type of the values of a finite set, where they are numbers of one kind."""
     if isinstance(elements.type, List):
-        found = {frame.program.facts.item(elements.type.site)}
+        found = [frame.program.facts.item(elements.type.site)]
     else:
-        found = {number_leaves(one.type) for one in items_of(elements)}
-    if len(found) == 1 and isinstance(kind := found.pop(), Number):
-        return Number(kind.kind)
+        found = list({number_leaves(one.type) for one in items_of(elements)})
+    if len(found) == 1 and isinstance(found[0], Number):
+        return Number(found[0].kind)
     if all(isinstance(one, Never) for one in found):
         raise frame.not_closed("choices that are never made, as what comes before them always fails")
     raise frame.not_closed("choices from a finite set of other than numbers of one kind")
