@@ -8,7 +8,15 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library_counters, sets, tables, text_columns, texts, traces
+from gendsl.compiler.front import (
+    library_counters,
+    library_searches,
+    sets,
+    tables,
+    text_columns,
+    texts,
+    traces,
+)
 from gendsl.compiler.front.containers import one_behind_another
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import (
@@ -22,9 +30,10 @@ from gendsl.compiler.front.lists import (
     writable,
 )
 from gendsl.compiler.front.numbers import is_plain_tuple, no_number, test_of
-from gendsl.compiler.hir import Const, Expr, Op, Var, both
+from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.hir.types import (
     Dict,
+    Iterator,
     Joined,
     Known,
     List,
@@ -49,6 +58,7 @@ from gendsl.compiler.hir.values import (
     number,
     number_leaf,
     object_of,
+    parts_of,
 )
 
 _OF_COUNTERS: dict[str, Any] = {
@@ -160,13 +170,9 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
                 raise frame.not_closed("`in` of two strings of the data")
             return test_of(text_columns.told(frame, "__contains__", every) or NOTHING)
         case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
-            x = frame.atom(number_leaf(value, "i"))
-            inside = both(
-                Op("ge", (x, Const(found.start, "i")), "b"), Op("lt", (x, Const(found.stop, "i")), "b")
-            )
-            if found.step != 1:
-                raise frame.not_closed("`in` a range with a step")
-            return inside
+            return _in_range(frame, value, *map(known, (found.start, found.stop, found.step)))
+        case Iterator(name="range") if is_number(value) and kind_of(value) != "f":
+            return _in_range(frame, value, *parts_of(container))
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
             return any_of(
                 frame, [frame.language.equal_parts(frame, known(one), frame.atoms(value)) for one in found]
@@ -203,6 +209,15 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
             frame, frame.language.call_method(frame, container, "__contains__", [value])
         )
     raise frame.not_closed(f"`in` {describe(container.type)}")
+
+
+def _in_range(frame: Frame, value: Value, *parts: Value) -> Expr:
+    """Whether an integer is in a range, which is given as `range` is."""
+    if len(parts) == 1:
+        parts = (known(0), *parts)
+    given = [number(number_leaf(one, "i")) if is_number(one) else one for one in (value, *parts)]
+    text: Any = library_searches.in_range if len(parts) == 3 else library_searches.is_between
+    return test_of(frame.language.call_function(frame, text, given, {}))
 
 
 def any_of(frame: Frame, tests: list[Expr]) -> Expr:

@@ -52,6 +52,7 @@ from gendsl.compiler.hir.values import (
     make_tuple,
     number,
     object_of,
+    parts_of,
 )
 
 LONGEST_OF_NUMBERS = 4
@@ -170,11 +171,6 @@ def _index(i: Any) -> Expr:
 def _entries(frame: Frame, value: Value, what: str) -> Sequence:
     count, at = tables.entries(frame, value, what)
     return Sequence(count, lambda i: at(_index(i)))
-
-
-def parts_of(value: Value) -> list[Value]:
-    assert isinstance(value.type, Iterator)
-    return items_of(Value(Tuple(value.type.parts), value.leaves))
 
 
 def _generated(frame: Frame, value: Value) -> Sequence:

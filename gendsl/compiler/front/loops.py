@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from gendsl.compiler import hir
 from gendsl.compiler.front import ahead, library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame
-from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
+from gendsl.compiler.front.iteration import Sequence, sequence
 from gendsl.compiler.front.names import Name
 from gendsl.compiler.front.objects import object_attribute, object_layout
 from gendsl.compiler.hir import Const, Expr, Op
@@ -25,6 +25,7 @@ from gendsl.compiler.hir.values import (
     alternatives_of,
     number,
     number_leaf,
+    parts_of,
 )
 
 LONGEST_UNROLLED = 64

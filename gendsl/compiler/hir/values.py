@@ -15,6 +15,7 @@ from gendsl.compiler.hir.types import (
     NEVER,
     NO,
     YES,
+    Iterator,
     Known,
     Never,
     Number,
@@ -102,6 +103,12 @@ def items_of(value: Value) -> list[Value]:
         case Known(value=tuple() as objects):
             return [known(item) for item in objects]
     raise NotClosed(f"a tuple is needed, not {describe(value.type)}")
+
+
+def parts_of(value: Value) -> list[Value]:
+    """What an iterator was made of."""
+    assert isinstance(value.type, Iterator)
+    return items_of(Value(Tuple(value.type.parts), value.leaves))
 
 
 def alternatives_of(value: Value) -> list[Value]:
