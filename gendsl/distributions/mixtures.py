@@ -220,7 +220,7 @@ class mixture(ArrayFamily):
                 f"and {len(distributions)} distributions"
             )
         self.distributions = tuple(require_distribution(d, "mixture") for d in distributions)
-        self._support = hull([d.support for d in self.distributions])
+        self._support = self._hull()
 
     def sample(self, rng: np.random.Generator) -> Any:
         cumulative = np.cumsum(plain(self.weights))
@@ -242,6 +242,9 @@ class mixture(ArrayFamily):
     @property
     def support(self) -> Support:
         return self._support
+
+    def _hull(self) -> Support:
+        return hull([d.support for d in self.distributions])
 
 
 def _refuse_kernels(*arguments: Any) -> None:

@@ -107,34 +107,6 @@ def _finite_set_contains(self: Any, value: Any) -> bool:
     return False
 
 
-def mixture_support(self: Any) -> Any:
-    """The one support of all components of a mixture, or the smallest interval that holds them."""
-    every = [component.support for component in self.distributions]
-    first = every[0]
-    if all(one == first for one in every):
-        return first
-    low, high = _ends(first)
-    for one in every:
-        left, right = _ends(one)
-        low, high = min(low, left), max(high, right)
-    if first.discrete:
-        return supports.Integers(low, high)
-    if low == -inf and high == inf:
-        return supports.Real()
-    return supports.Interval(low, high)
-
-
-def _ends(support: Any) -> Any:
-    if isinstance(support, supports.Real):
-        return -inf, inf
-    if isinstance(support, supports.Positive):
-        return 0.0, inf
-    if isinstance(support, supports.Boolean):
-        return 0, 1
-    assert isinstance(support, (supports.Interval, supports.Integers))
-    return support.low, support.high
-
-
 CONTAINS: dict[type, Callable[[Any, Any], bool]] = {
     supports.Repeated: _repeated_contains,
     supports.FiniteSet: _finite_set_contains,

@@ -20,6 +20,7 @@ LOOKS = {
     "index of an axis": lambda flag: np.eye(2)[:, flag].sum(),
     "index beside another": lambda flag: np.eye(2)[0, flag].sum(),
     "indices": lambda flag: np.arange(2.0)[[flag, flag]].sum(),
+    "index that bits are computed for": lambda flag: np.arange(4.0)[flag & flag].sum(),
     "sum": lambda flag: np.add(flag, flag) * 1.0,
     "product": lambda flag: np.multiply(flag, flag) + 1.0,
     "sum with an array": lambda flag: (np.array([True, False]) + flag).sum(),

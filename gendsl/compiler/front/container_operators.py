@@ -56,7 +56,6 @@ from gendsl.compiler.hir.values import (
     known,
     make_tuple,
     number,
-    number_leaf,
     object_of,
     parts_of,
 )
@@ -213,11 +212,9 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
 
 def _in_range(frame: Frame, value: Value, *parts: Value) -> Expr:
     """Whether an integer is in a range, which is given as `range` is."""
-    if len(parts) == 1:
-        parts = (known(0), *parts)
-    given = [number(number_leaf(one, "i")) if is_number(one) else one for one in (value, *parts)]
-    text: Any = library_searches.in_range if len(parts) == 3 else library_searches.is_between
-    return test_of(frame.language.call_function(frame, text, given, {}))
+    start, stop, step = (known(0), *parts, known(1)) if len(parts) == 1 else (*parts, known(1))[:3]
+    text: Any = library_searches.in_range
+    return test_of(frame.language.call_function(frame, text, [value, start, stop, step], {}))
 
 
 def any_of(frame: Frame, tests: list[Expr]) -> Expr:

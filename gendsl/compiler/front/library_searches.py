@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 
 
-def is_between(x: int, start: int, stop: int) -> bool:
-    """`x in range(start, stop)`."""
-    return start <= x and x < stop
-
-
 def in_range(x: int, start: int, stop: int, step: int) -> bool:
     """`x in range(start, stop, step)`."""
     assert step != 0
     if step > 0:
-        return start <= x and x < stop and (x - start) % step == 0
+        return start <= x and x < stop and (step == 1 or (x - start) % step == 0)
     return stop < x and x <= start and (start - x) % -step == 0
 
 

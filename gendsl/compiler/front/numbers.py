@@ -41,6 +41,7 @@ from gendsl.compiler.hir.values import (
     is_number,
     kind_of,
     known,
+    may_be_flag,
     number,
     number_leaf,
     numpy_number,
@@ -159,7 +160,9 @@ def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
         if "f" in kinds:
             frame.fail("a bit operation on a float")
             return NOTHING
-        return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
+        leaf = frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i")
+        of_flags = all(kind_of(one) == "b" or may_be_flag(one.type) for one in (a, b))
+        return Value(Number("i", numpy, of_flags), (leaf,))  # of two truth values it is one
     if name in ("lshift", "rshift"):
         if numpy:
             raise frame.not_closed("a shift of NumPy's integers")

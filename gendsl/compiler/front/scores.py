@@ -32,7 +32,6 @@ from gendsl.compiler.hir.values import (
 )
 from gendsl.distributions import mixture
 from gendsl.distributions.base import CHECK, ScalarFamily, domain_of, is_built_in
-from gendsl.distributions.support_texts import mixture_support
 
 _KINDS = "bif"
 _WHOLE = Const(2.0**53, "f")
@@ -138,8 +137,7 @@ def support_of(frame: Frame, distribution: Value) -> Value:
         domains = {domain_of(one.type.cls) for one in every if isinstance(one.type, Tuple)}
         if len(domains) == 1 and (same := domains.pop()) is not None:
             return outside.constant(frame, same)
-        text: Any = mixture_support
-        return frame.language.call_function(frame, text, [distribution], {})
+        return frame.language.call_method(frame, distribution, "_hull", [])
     return frame.language.attribute(frame, distribution, "support")
 
 

@@ -1,5 +1,5 @@
-"""Dicts: insertion-ordered maps from numbers, strings or tuples of them, with a hash table by open
-addressing.
+"""Dicts: insertion-ordered maps from numbers, strings, or tuples and frozen instances of them, with a hash
+table by open addressing.
 
 A dict is a reference to a list of one item: the list of its entries (the leaves of the key, then those of
 the value) and the table, a list of integers whose length is a power of two: the position of an entry, or

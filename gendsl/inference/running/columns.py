@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
@@ -43,6 +43,10 @@ class Columns(Sequence[Quantities]):
         if isinstance(draw, slice):
             return self._of_draws(range(self._count)[draw])
         return self._of_draws([range(self._count)[draw]])[0]
+
+    def __iter__(self) -> Iterator[Quantities]:
+        """The draws, one after another."""
+        return iter(self[:])
 
     def _of_draws(self, draws: Sequence[int]) -> list[Quantities]:
         """The quantities of some draws."""
