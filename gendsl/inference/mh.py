@@ -248,16 +248,26 @@ def independent(
                 fix="give a distribution: normal(0, 1)",
             )
         distributions[as_path(address)] = distribution
-    shown = ", ".join(map(format_address, distributions))
-    step = _proposal_step(proposed_independently, lambda trace: (distributions,))
-    return Kernel(step, name or f"independent {shown}", reversible=True)
+    shown = f"independent {', '.join(map(format_address, distributions))}"
+    program, values = _proposed_at(tuple(distributions)), tuple(distributions.values())
+    return Kernel(
+        _proposal_step(program, lambda trace: (values,)),
+        name or shown,
+        reversible=True,
+        move=Proposing(shown, program, (values,), sees_trace=False),
+        told=_told,
+    )
 
 
-@gen
-def proposed_independently(distributions):  # type: ignore[no-untyped-def]
-    """The proposal program of distributions by address."""
-    for path, distribution in distributions.items():
-        path @ ~distribution
+def _proposed_at(paths: tuple[Path, ...]) -> GenFunction:
+    """The proposal program of distributions at these addresses."""
+
+    @gen
+    def proposed_independently(distributions):  # type: ignore[no-untyped-def]
+        for path, distribution in zip(paths, distributions, strict=True):
+            path @ ~distribution
+
+    return proposed_independently
 
 
 def _takes_generator(choose: Choose) -> bool:

@@ -25,6 +25,7 @@ from gendsl import (
     normal,
     read,
     sample,
+    student_t,
     transform,
     uniform,
     uniform_discrete,
@@ -121,6 +122,7 @@ KERNELS = {
     "weights": cycle(move, mixture([jump, move], by_number), repeat(mixture([move, jump], by_number), 2)),
     "weights of several": mixture([repeat(jump, 3), mixture([move, jump], by_number)], by_number),
     "weights of zero": mixture([jump, move], lambda trace: [0 if trace["k"] else 1, 2]),
+    "independent": cycle(independent({"mu": normal(0.5, 1), ("x", 0): student_t(4, 0.5, 1)}), jump),
 }
 
 

@@ -26,8 +26,8 @@ from gendsl.inference.any_kernel import Compilable, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
-    "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program, random_walk, single_site, gibbs, slice_sampling, elliptical_slice, tempered_mh"
+    "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent, "
+    "random_walk, single_site, gibbs, slice_sampling, elliptical_slice, tempered_mh"
 )
 
 
