@@ -158,7 +158,6 @@ class Constraints:
             problem += f"; {self._lengths(unused[0], known)}"
         raise UnknownAddressError(problem, address=unused[0], fix=explain_unknown(unused[0], known))
 
-
     def _lengths(self, path: Path, known: Collection[Path]) -> str:
         """How long the list or array is that a path is an index into, and for how many choices it is.
 

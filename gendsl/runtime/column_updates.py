@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
 
-
 class ColumnUpdate(LoopUpdate):
     """One update of a loop that is kept as columns."""
 

@@ -99,7 +99,6 @@ class Lattice(ScalarSupport):
     def inside(self, x: Any) -> Any:
         return ~np.isnan(self.index(x))
 
-
     def canonical(self, value: Any) -> Any:
         whole = float(self.offset).is_integer() and float(self.step).is_integer()
         return as_number(value, int if whole and type(self.offset) is type(self.step) is int else float)

@@ -384,7 +384,6 @@ def test_a_shape_is_not_negative():
     raises_everywhere(places_of_a_shape, (0,), {("y", 0): 0.0})
 
 
-
 @pytest.mark.parametrize("model", [a_default_by_a_lambda, a_product_used_twice])
 def test_defaults_and_products_that_are_refused(model):
     found = outcome(model, (3,))

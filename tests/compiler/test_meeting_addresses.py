@@ -196,7 +196,6 @@ def test_steps(name, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_two_choices_at_or_below_one_address_are_the_users_error(way):
 
-
     trace, move = nested_start(True), Move(spread, folded)
     results = outcomes(way, compiled(trace, move), trace, move, 20)
     assert results == {"raises": 20}

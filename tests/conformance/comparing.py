@@ -27,7 +27,6 @@ STEPWISE = [name for name in runtimes() if name not in ("native", "python")]
 """The runtimes that differ where there are no chains."""
 
 
-
 def alike(a: Any, b: Any) -> bool:
     """Whether two values have the same types and are equal, floats to 1e-9."""
     if type(a) is not type(b):

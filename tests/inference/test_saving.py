@@ -167,8 +167,6 @@ def test_a_newer_version(small):
     assert "has version 2 of the format 'gendsl trace', and this gendsl reads version 1" in refused(small)
 
 
-
-
 def test_another_program(small):
     @gen
     def other(scale):

@@ -72,7 +72,6 @@ def test_an_opaque_body_has_no_pieces():
     assert model.source == model.compiled.rewritten
 
 
-
 def test_astor_where_it_can():
     node = parse("def f(x):\n    if not x:\n        return x.y[1:2] + {'a': (lambda: 3)}['a']()\n")
     assert render(node) == astor.to_source(node)

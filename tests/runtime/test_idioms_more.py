@@ -310,7 +310,6 @@ class Urn:
         self.drawn += count
         return self.drawn
 
-
     @classmethod
     def of(cls, *balls):
         return cls(list(balls))

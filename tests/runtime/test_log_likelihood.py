@@ -75,7 +75,6 @@ def test_its_cost_does_not_depend_on_the_number_of_observations():
             nonlocal counted
             counted += 1
 
-
         sys.setprofile(count)
         log_likelihood(trace)
         sys.setprofile(None)

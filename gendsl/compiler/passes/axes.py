@@ -521,8 +521,6 @@ class _Settled:
                         raise NotLanesError("one list or another is returned")
 
 
-
-
 def _may_be(rank: int, given: int) -> bool:
     """Whether a list may be one of another rank: each lane may have the same for its own."""
     return rank == given or (rank, given) == (VARYING, UNIFORM)

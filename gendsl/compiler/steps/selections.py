@@ -189,7 +189,6 @@ class Selection:
             found = either(found, there)
         return body, found
 
-
     def _all_present(self, there: Var, template: Template, named: Sequence[Any]) -> Body:
         """Find out whether the current trace has a choice, or each with indices of some ranges."""
         places = [hir.Var(f"{there.name}_{axis}", "i") for axis in range(len(named))]
