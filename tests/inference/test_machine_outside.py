@@ -1,5 +1,8 @@
 """Callables in a cycle that change what the programs of compiled kernels are given, or find outside."""
 
+from array import array
+from collections import Counter, OrderedDict, defaultdict, deque
+
 import numpy as np
 import pytest
 
@@ -222,3 +225,69 @@ def test_a_loop_of_ones_own_takes_it_over_too():
         return found
 
     np.testing.assert_allclose(chain("native"), chain("reference"), rtol=1e-12)
+
+
+def shrunk(step):
+    return 0.9 * step
+
+
+def halved(step):
+    return step / 2
+
+
+@gen
+def by_function(trace):
+    u = ~normal(0, shrunk(WIDTH))
+
+
+def test_functions_whose_code_is_replaced_are_read_again(form, monkeypatch):
+    """As IPython's `%autoreload` does, which leaves the functions that other modules have imported."""
+    kernel = involutive(by_function, shift)
+
+    def chain(runtime):
+        with running_on(runtime):
+            return sample(kernel, start(), 500, record="mu", seed=1, progress=False)
+
+    before = chain(form)
+    monkeypatch.setattr(shrunk, "__code__", halved.__code__)
+    found, expected = chain(form), chain("reference")
+    assert before.ran == found.ran == [AS[form]]
+    np.testing.assert_allclose(found["mu"], expected["mu"], rtol=1e-12)
+    assert not np.array_equal(before["mu"], found["mu"])
+
+
+TABLES = {
+    "a Counter": lambda: Counter({0: 2, 1: 1}),
+    "a defaultdict": lambda: defaultdict(float, {0: 2.0, 1: 1.0}),
+    "an OrderedDict": lambda: OrderedDict({0: 2.0, 1: 1.0}),
+    "a deque": lambda: deque([2.0, 1.0]),
+    "an array": lambda: array("d", [2.0, 1.0]),
+}
+ASKED = {"an item": lambda table: table[0], "all": sum, "the last": lambda table: sorted(table)[-1]}
+
+
+@pytest.mark.parametrize("what", ASKED)
+@pytest.mark.parametrize("name", TABLES)
+def test_containers_of_other_classes_are_not_taken_for_constant(name, what, form):
+    table, look, draws = TABLES[name](), ASKED[what], []
+
+    @gen
+    def by_table(trace):
+        u = ~normal(0, 0.5 + look(table))
+
+    def adapted(trace):
+        draws.append(0)
+        if len(draws) == 100:
+            table[0] = 7
+            table[1] = 5
+        return trace["mu"]
+
+    def chain(runtime):
+        draws.clear()
+        table.clear() if name != "an array" else table.__delitem__(slice(None))
+        table.extend([2.0, 1.0]) if name in ("an array", "a deque") else table.update({0: 2, 1: 1})
+        with running_on(runtime):
+            return sample(involutive(by_table, shift), start(), 200, record=adapted, seed=1, progress=False)
+
+    found, expected = chain(form), chain("reference")
+    np.testing.assert_allclose(found["adapted"], expected["adapted"], rtol=1e-12)

@@ -9,6 +9,8 @@ import builtins
 import dataclasses
 import functools
 import inspect
+from array import array
+from collections import deque
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -27,6 +29,8 @@ from gendsl.lang.source import running_source
 from gendsl.supports import Support
 
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
+_CONTAINERS = (list, dict, set, bytearray, array, deque)
+"""What others may change, and is of a class that texts are given no values of, such as `Counter`."""
 
 
 def source_of(frame: Frame, function: FunctionType) -> FunctionSource:
@@ -41,6 +45,7 @@ def source_of(frame: Frame, function: FunctionType) -> FunctionSource:
         except (GenDSLError, OSError, SyntaxError) as error:
             raise frame.not_closed(f"the source of {function.__qualname__} is not available") from error
         frame.program.sources[function] = found
+    frame.program.noted(function, "__code__")  # which IPython's autoreload replaces
     return frame.program.sources[function]
 
 
@@ -114,6 +119,8 @@ def constant(frame: Frame, found: Any, name: str = "") -> Value:
         return make_tuple(values, type(found), tuple(names))
     if isinstance(found, tuple) and hasattr(found, "_fields"):
         return make_tuple([constant(frame, one) for one in found], type(found), tuple(found._fields))
+    if isinstance(found, _CONTAINERS):
+        raise frame.not_closed(f"{name or 'a value'}, a {type(found).__name__} from outside of the program")
     return known(found)
 
 

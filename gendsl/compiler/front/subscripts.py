@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, outside, tables, text_columns, traces
+from gendsl.compiler.front import array_places, tables, text_columns, traces
 from gendsl.compiler.front.array_axes import joined
 from gendsl.compiler.front.arrays import as_array
 from gendsl.compiler.front.containers import item, length
@@ -90,12 +90,6 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
         case Known(value=str()) | Text():
             one = item(frame, text_columns.characters(frame, value), index_leaf(frame, index))
             return text_columns.character(value, one)
-        case Known(value=dict() as table) if is_known(index):
-            try:
-                return outside.constant(frame, table[object_of(index)])
-            except (KeyError, TypeError):
-                frame.fail("a key of a dict")
-                return NOTHING
     cls = getattr(value.type, "cls", None)
     if cls is not None and hasattr(cls, "__getitem__"):
         return frame.language.call_method(frame, value, "__getitem__", [index])
