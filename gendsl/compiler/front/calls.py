@@ -179,7 +179,8 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         return _call_bound(frame, owner, found.__func__, args, named)
     if isinstance(found, functools.partial):
         given = [outside.constant(frame, arg) for arg in found.args]
-        more = {name: outside.constant(frame, arg) for name, arg in found.keywords.items()}
+        keywords = frame.program.noted_items(found.keywords)
+        more = {name: outside.constant(frame, arg) for name, arg in keywords.items()}
         return call(frame, outside.constant(frame, found.func), [*given, *args], {**more, **named})
     wrapped = getattr(found, "__wrapped__", None)
     if isinstance(found, functools._lru_cache_wrapper):

@@ -68,7 +68,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
         raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
     check_access(cls)
-    init = cls.__init__
+    init = frame.program.noted(cls, "__init__")
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and _is_generated(init):
         return _dataclass(frame, cls, args, named)
     if init is object.__init__:
@@ -224,7 +224,7 @@ def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value
             frame.fail("a missing argument of a dataclass")
             return NOTHING
     ordered = {f.name: found[f.name] for f in dataclasses.fields(cls) if f.name in found}
-    post = getattr(cls, "__post_init__", None)
+    post = frame.program.noted(cls, "__post_init__") if hasattr(cls, "__post_init__") else None
     if isinstance(post, FunctionType) and not issubclass(cls, Support):  # those only check
         source = outside.source_of(frame, post)
         activation = (frame.activation, id(frame.here), frame.unrolled, cls)

@@ -199,7 +199,8 @@ def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
     elif is_built_in(cls) and not issubclass(cls, ScalarFamily):
         raise outer.not_closed(f"draws of the family {cls.__name__}")
     else:
-        sample = draw_texts.SAMPLES.get(cls.sample, cls.sample)
+        sample = frame.program.noted(cls, "sample")
+        sample = draw_texts.SAMPLES.get(sample, sample)
         if not isinstance(sample, FunctionType):
             raise outer.not_closed(f"the method sample of {cls.__name__}, {sample!r}")
         drawn = frame.language.call_function(frame, sample, [owner, rng], {})

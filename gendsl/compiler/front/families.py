@@ -8,7 +8,7 @@ the reference interpreter raises the error. The text of the others is in `gendsl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gendsl.compiler.front import arrays, outside
@@ -245,13 +245,18 @@ def _written(frame: Frame, found: Distribution) -> Value | None:
     """A distribution from outside, of a family that is written with NumPy; None for others."""
     cls = type(found)
     if isinstance(found, product):
-        components = [outside.constant(frame, one) for one in found.components]
+        components = [outside.constant(frame, one) for one in frame.program.noted(found, "components")]
         if cls is not product:
             raise frame.not_closed("a product of a family from outside")
         return make_tuple([make_tuple(components)], product, ("components",))
     if cls in texts.TEXTS:
-        return construct(frame, cls, [outside.constant(frame, getattr(found, p)) for p in cls.parameters], {})
+        return construct(frame, cls, _parameters_of(frame, found, cls.parameters), {})
     return None
+
+
+def _parameters_of(frame: Frame, found: Distribution, names: Iterable[str]) -> list[Value]:
+    """The parameters of a distribution from outside."""
+    return [outside.constant(frame, frame.program.noted(found, name)) for name in names]
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -423,4 +428,4 @@ def constant_distribution(frame: Frame, found: Distribution) -> Value:
     names = tuple(cls.parameters) or tuple(vars(found))
     if any(not hasattr(found, name) for name in names):
         raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")
-    return make_tuple([outside.constant(frame, getattr(found, name)) for name in names], cls, names)
+    return make_tuple(_parameters_of(frame, found, names), cls, names)

@@ -81,7 +81,11 @@ def _has(frame: Frame, value: Value, name: Any) -> bool:
     """Whether a value has an attribute, where that is known of its type."""
     match value.type:
         case Known(value=found):
-            return hasattr(found, name)
+            if not hasattr(found, name):
+                frame.program.noted_absent(found, name)
+                return False
+            frame.program.noted(found, name)
+            return True
         case Array():
             return hasattr(np.ndarray, name)
         case List() | Dict() | Tuple(cls=builtins.tuple):

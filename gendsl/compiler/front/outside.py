@@ -55,7 +55,7 @@ def defaults_of(frame: Frame, function: FunctionType) -> dict[str, Value]:
     names = code.co_varnames[: code.co_argcount]
     given = function.__defaults__ or ()
     found = dict(zip(names[len(names) - len(given) :], given, strict=True))
-    found.update(function.__kwdefaults__ or {})
+    found.update(frame.program.noted_items(function.__kwdefaults__ or {}))
     for name in ("__defaults__", "__kwdefaults__"):
         if getattr(function, name) is not None:
             frame.program.noted(function, name)

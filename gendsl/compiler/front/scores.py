@@ -246,7 +246,7 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
         return frame.language.inline_function(frame, cls.at, [owner, value])
     by_number = issubclass(cls, ScalarFamily) and is_built_in(_owner_of(cls, "logpdf"))
-    logpdf = _unwrapped(cls.at if by_number else cls.logpdf)
+    logpdf = _unwrapped(frame.program.noted(cls, "at" if by_number else "logpdf"))
 
     def inside() -> Value:
         return frame.language.call_function(frame, logpdf, [owner, value], {})

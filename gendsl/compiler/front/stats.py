@@ -183,12 +183,13 @@ def is_frozen(found: Any) -> bool:
 def as_family(frame: Frame, value: Value) -> Value:
     """What a choice is from: of a frozen distribution, the family of gendsl's that has its law."""
     if is_known(value) and is_frozen(object_of(value)):
-        own = find_distribution(object_of(value))
+        found: Any = object_of(value)
+        own = find_distribution(found)
+        args = [outside.constant(frame, one) for one in frame.program.noted(found, "args")]
+        items = frame.program.noted_items(frame.program.noted(found, "kwds"))
+        named = {key: outside.constant(frame, one) for key, one in items.items()}
         if not isinstance(own, Frozen):
             return value if own is None else constant_distribution(frame, own)
-        found = own.frozen
-        args = [outside.constant(frame, one) for one in found.args]
-        named = {key: outside.constant(frame, one) for key, one in found.kwds.items()}
         return _other(frame, found.dist, _given(frame, found.dist, _parameters(found.dist), args, named))
     cls = getattr(value.type, "cls", None)
     if not isinstance(cls, type) or not issubclass(cls, FrozenFamily):

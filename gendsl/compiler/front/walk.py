@@ -303,6 +303,15 @@ class Walk:
             self.guards[id(found), name] = (found, f".{name}", value)
         return value
 
+    def noted_items(self, found: dict[str, Any]) -> dict[str, Any]:
+        """The items of a dict that outlives the text, such as the keywords of a partial, noted likewise."""
+        self.guards.update({(id(found), name): (found, name, value) for name, value in found.items()})
+        return found
+
+    def noted_absent(self, found: Any, name: str) -> None:
+        """Note that an object has no such attribute."""
+        self.guards[id(found), name] = (found, f".{name}", None)
+
     def is_generative(self, found: Any) -> bool:
         """Whether an object is a generative function."""
         return isinstance(found, GenerativeFunction)
