@@ -150,9 +150,9 @@ class Guards:
         return value
 
     def watching(self, where: Where, function: Any, /) -> Any:
-        """A function that is watched at each of its calls; None, as `filter` takes it, stays."""
-        if function is None:
-            return None
+        """A function that is watched at each of its calls; anything else stays, as the None of `filter`."""
+        if not callable(function):
+            return function
         return functools.partial(self.watched, where, function)
 
     def still(self, where: Where, value: Any, method: str, /) -> Any:

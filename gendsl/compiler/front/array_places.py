@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
@@ -102,23 +103,40 @@ def _no_tuple(frame: Frame, index: Value) -> None:
         raise frame.not_closed("a tuple of unknown length as the index of an array")
 
 
-def place(frame: Frame, value: Value, node: ast.expr) -> Place:
-    """What `value[node]` means."""
+def _evaluated(frame: Frame, node: ast.expr) -> list[Value | ast.Slice]:
+    """The indices of `value[node]`; slices are evaluated where they are used."""
+    return [
+        part if isinstance(part, ast.Slice) else frame.atoms(frame.language.expression(frame, part))
+        for part in _parts(node)
+    ]
+
+
+def _open_index(indices: list[Value | ast.Slice]) -> tuple[int, Value] | None:
+    """The index that is of one type or another, of which some stand for several entries; None if none is."""
+    for i, one in enumerate(indices):
+        if isinstance(one, ast.Slice) or not isinstance(one.type, Union):
+            continue
+        if any(isinstance(kind, (Array, List, Tuple)) for kind in one.type.alternatives):
+            return i, one
+    return None
+
+
+def _place_of(frame: Frame, value: Value, indices: list[Value | ast.Slice]) -> Place:
+    """What `value[indices]` means."""
     assert isinstance(value.type, Array)
     parts: list[Any] = []
-    for part in _parts(node):
-        if isinstance(part, ast.Slice):
-            parts.append(part)
+    for found in indices:
+        if isinstance(found, ast.Slice):
+            parts.append(found)
             continue
-        found = frame.atoms(frame.language.expression(frame, part))
-        if len(_parts(node)) == 1:
+        if len(indices) == 1:
             _no_tuple(frame, found)
         if isinstance(found.type, Union):
             found = frame.atoms(frame.switch(found, lambda one: _integer_of(frame, one)))
         if (
             isinstance(found.type, (Tuple, Known))
             and not is_number(found)
-            and len(_parts(node)) == 1
+            and len(indices) == 1
             and not (isinstance(found.type, Known) and not isinstance(object_of(found), tuple))
         ):
             parts += items_of(found)  # a[(i, j)]
@@ -300,7 +318,15 @@ def _gathered(frame: Frame, value: Value, axis: int, indices: Value) -> Value:
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     """`value[node]`."""
-    return at_place(frame, value, place(frame, value, node))
+
+    def at(indices: list[Value | ast.Slice]) -> Value:
+        found = _open_index(indices)
+        if found is None:
+            return at_place(frame, value, _place_of(frame, value, indices))
+        i, index = found
+        return frame.switch(index, lambda one: at([*indices[:i], one, *indices[i + 1 :]]))
+
+    return at(_evaluated(frame, node))
 
 
 def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
@@ -406,9 +432,23 @@ def _put_picked(frame: Frame, value: Value, found: Place, new: Value) -> None:
     over(frame, shape, each, "put")
 
 
+def each_place(frame: Frame, value: Value, node: ast.expr, then: Callable[[Place], None]) -> None:
+    """Do something with what `value[node]` means, whichever type its indices have."""
+
+    def at(indices: list[Value | ast.Slice]) -> None:
+        found = _open_index(indices)
+        if found is None:
+            then(_place_of(frame, value, indices))
+            return
+        i, index = found
+        frame.each_alternative(index, lambda one: at([*indices[:i], one, *indices[i + 1 :]]))
+
+    at(_evaluated(frame, node))
+
+
 def assign(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
     """`value[node] = new`."""
-    put_at(frame, value, place(frame, value, node), new)
+    each_place(frame, value, node, lambda place: put_at(frame, value, place, new))
 
 
 def put(frame: Frame, value: Value, indices: list[Value], new: Value) -> None:

@@ -287,6 +287,8 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
 
 
 def _support_of_one(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
+    if is_never(distribution):  # of an empty list, or of one of which more is learnt in the next walk
+        raise frame.not_closed("the coordinates of what no distribution draws")
     return frame.switch(distribution, lambda one: _support(frame, one, at))
 
 

@@ -77,23 +77,29 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     raise frame.not_closed(f"type() of {describe(value.type)}")
 
 
+def _found(frame: Frame, found: Any, name: str) -> bool:
+    """Whether an object of outside has an attribute; that it has none is noted."""
+    has = hasattr(found, name)
+    if not has:
+        frame.program.noted_absent(found, name)
+    return has
+
+
 def _has(frame: Frame, value: Value, name: Any) -> bool:
     """Whether a value has an attribute, where that is known of its type."""
     match value.type:
         case Known(value=found):
-            if not hasattr(found, name):
-                frame.program.noted_absent(found, name)
-                return False
-            frame.program.noted(found, name)
-            return True
+            return _found(frame, found, name)
         case Array():
             return hasattr(np.ndarray, name)
         case List() | Dict() | Tuple(cls=builtins.tuple):
             return hasattr({List: list, Dict: dict, Tuple: tuple}[type(value.type)], name)
         case Tuple(cls=cls, names=names) if isinstance(cls, type) and not hasattr(cls, "__getattr__"):
-            if name in names and may_be_unset(items_of(value)[names.index(name)]) and not hasattr(cls, name):
+            if _found(frame, cls, name):
+                return True
+            if name in names and may_be_unset(items_of(value)[names.index(name)]):
                 raise frame.not_closed(f"whether {name} of {cls.__name__} is set, as it is in some cases")
-            return name in names or hasattr(cls, name)
+            return name in names
     raise frame.not_closed(f"whether {describe(value.type)} has an attribute")
 
 

@@ -163,9 +163,12 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         case ast.Subscript(value=owner, slice=index):
             value = frame.atoms(expression(frame, owner))
             if isinstance(value.type, Array):
-                place = array_places.place(frame, value, index)
-                new = changed(array_places.at_place(frame, value, place))
-                array_places.put_at(frame, value, place, new)
+
+                def put(place: array_places.Place) -> None:
+                    new = changed(array_places.at_place(frame, value, place))
+                    array_places.put_at(frame, value, place, new)
+
+                array_places.each_place(frame, value, index, put)
                 return
             if isinstance(index, ast.Slice):
                 raise frame.not_closed("an operation in place on a slice of a list", node)

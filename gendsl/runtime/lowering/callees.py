@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import itertools
 import sys
 from collections.abc import Callable
@@ -20,11 +21,13 @@ from gendsl.lang.trees import walk
 from gendsl.runtime.lowering.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside
 from gendsl.runtime.lowering.overwrites import is_users
 
-_HIGHER = frozenset((
-    "apply_along_axis", "apply_over_axes", "filter", "filterfalse", "fromfunction", "map",
-    "reduce", "starmap", "takewhile", "dropwhile", "vectorize",
-))  # fmt: skip
-"""Functions that call their first argument; `accumulate` calls its second."""
+_HIGHER = (
+    filter, functools.reduce, itertools.dropwhile, itertools.filterfalse, itertools.starmap,
+    itertools.takewhile, map, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize,
+)  # fmt: skip
+"""Functions that call their first argument; `itertools.accumulate` calls its second."""
+_METHODS = frozenset(one.__name__ for one in _HIGHER)
+"""Methods of objects of which nothing is known that may do so."""
 
 
 class Callees(Objects):
@@ -40,9 +43,12 @@ class Callees(Objects):
     def passed(self, call: ast.Call) -> list[ast.expr]:
         """The arguments of a call that it surely, or as far as one can see, calls itself."""
         function = self.called(call.func)
-        name = getattr(function, "__name__", getattr(call.func, "attr", ""))
         keys = [keyword.value for keyword in call.keywords if keyword.arg in ("key", "func", "function")]
-        firsts = call.args[:1] if name in _HIGHER else call.args[1:2] if name == "accumulate" else []
+        firsts = call.args[1:2] if function is itertools.accumulate else []
+        if any(function is one for one in _HIGHER) or (
+            function is None and getattr(call.func, "attr", "") in _METHODS
+        ):
+            firsts = call.args[:1]
         rest = [a for a in call.args[1:] if isinstance(a, (ast.Name, ast.Attribute))]
         known = [a for a in rest if function_inside(self.called(a)) is not None]
         found = (*firsts, *known, *keys)
