@@ -1,4 +1,4 @@
-"""A kernel that goes on after what its programs find outside has changed: its text is that of what there is now."""
+"""A kernel that goes on after what its programs find outside has changed: its text is of what there is now."""
 
 import functools
 from types import ModuleType, SimpleNamespace

@@ -77,6 +77,8 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return item(frame, value, index_leaf(frame, index))
         case Dict():
             return tables.item(frame, value, index)
+        case Array():
+            return array_places.at_indices(frame, value, [index])
         case Tuple() | Known(value=tuple()) if is_plain_tuple(value.type):
             return _of_tuple(frame, items_of(value), index)
         case Number(numpy=2 | 3) if is_plain_tuple(index.type) and not items_of(index):
