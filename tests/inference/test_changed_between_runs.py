@@ -1,4 +1,4 @@
-"""A kernel that goes on after what its programs find outside has changed: its text is of what there is now."""
+"""A kernel goes on after what its programs find outside has changed: its text is of what is there now."""
 
 import functools
 from types import ModuleType, SimpleNamespace
