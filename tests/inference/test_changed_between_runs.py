@@ -1,4 +1,4 @@
-"""A kernel goes on after what its programs find outside has changed: its text is of what is there now."""
+"""A kernel goes on after what its programs find outside changed: its text is of what there is now."""
 
 import functools
 from types import ModuleType, SimpleNamespace
