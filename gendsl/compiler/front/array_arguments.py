@@ -10,6 +10,7 @@ import numpy as np
 from gendsl.compiler.front.arrays import (
     as_array,
     copy_into,
+    elementwise,
     library_call,
     mapped,
     same_shape,
@@ -20,8 +21,8 @@ from gendsl.compiler.front.arrays import (
 )
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.lists import index_leaf, writable
-from gendsl.compiler.front.numbers import Handler
-from gendsl.compiler.hir import Const, Expr
+from gendsl.compiler.front.numbers import Handler, cast
+from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array, Method
 from gendsl.compiler.hir.values import (
     NOTHING,
@@ -39,6 +40,7 @@ from gendsl.compiler.hir.values import (
 )
 
 ONE = Const(1, "i")
+_WHOLE = Const(2.0**53, "f")
 
 
 _DTYPES: dict[Any, str] = {
@@ -46,6 +48,24 @@ _DTYPES: dict[Any, str] = {
     "f",
     "int": "i", "float64": "f", "int64": "i", "bool": "b",
 }  # fmt: skip
+
+
+def _is_whole(leaf: Expr) -> Expr:
+    return Op("eq", (Op("np_floor", (leaf,), "f"), leaf), "b")
+
+
+def as_integers(frame: Frame, found: Value) -> Value:
+    """What was computed with floats where NumPy computes with integers; fails where these may be rounded."""
+
+    def whole(leaf: Expr) -> Expr:
+        leaf = frame.atom(leaf)
+        exact = Op("and", (Op("lt", (Op("abs", (leaf,), "f"), _WHOLE), "b"), _is_whole(leaf)), "b")
+        frame.fail_unless(exact, "a number that is no integer below 2 ** 53")
+        return cast(frame, leaf, "i")
+
+    if is_never(found):
+        return NOTHING
+    return numpy_number(whole(found.leaf)) if is_number(found) else elementwise(frame, found, whole, "i")
 
 
 def attribute(frame: Frame, value: Value, name: str) -> Value:

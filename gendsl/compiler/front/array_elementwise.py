@@ -19,7 +19,7 @@ from gendsl.compiler.hir.values import NONE, Value, as_kind, is_number, number_l
 
 
 def _function(name: str) -> Callable[..., Value]:
-    """One of NumPy's elementwise functions that give floats."""
+    """One of NumPy's elementwise functions that give floats, or what they are given."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if named:
@@ -28,10 +28,11 @@ def _function(name: str) -> Callable[..., Value]:
             return call_elementwise(frame, name, args)
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:
-            numbers.check_kinds(frame, name, [leaf.kind for leaf in leaves])
+            if numbers.kind_of_result(frame, name, [leaf.kind for leaf in leaves]) == "i":
+                return leaves[0]
             return Op(name, tuple(as_kind(leaf, "f") for leaf in leaves), "f")
 
-        return several(frame, args, lambda _: "f", entry)
+        return several(frame, args, lambda kinds: numbers.kind_of_result(frame, name, list(kinds)), entry)
 
     return handle
 
@@ -165,6 +166,9 @@ FUNCTIONS: dict[Any, Handler] = {
     np.negative: _entrywise("neg"), np.logical_not: _entrywise("not", "b"),
     np.logical_and: _logical("bitand"), np.logical_or: _logical("bitor"),
     np.logical_xor: _logical("bitxor"), np.mod: _entrywise("mod"), np.square: _square,
+    np.floor_divide: _entrywise("floordiv"), np.bitwise_and: _entrywise("bitand"),
+    np.bitwise_or: _entrywise("bitor"), np.bitwise_xor: _entrywise("bitxor"),
+    np.left_shift: _entrywise("lshift"), np.right_shift: _entrywise("rshift"),
     np.isclose: scalar_calls.are_close, np.round: scalar_calls.numpys_round,
     np.around: scalar_calls.numpys_round, np.rint: scalar_calls.rint,
     np.radians: scalar_calls.all_times(math.pi / 180.0),

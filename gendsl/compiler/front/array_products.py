@@ -9,7 +9,15 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_products
-from gendsl.compiler.front.array_arguments import ONE, arguments, attribute, count, given_arguments, vector
+from gendsl.compiler.front.array_arguments import (
+    ONE,
+    arguments,
+    as_integers,
+    attribute,
+    count,
+    given_arguments,
+    vector,
+)
 from gendsl.compiler.front.arrays import (
     as_array,
     binary,
@@ -37,8 +45,11 @@ from gendsl.compiler.hir.values import (
     is_never,
     is_number,
     items_of,
+    kind_of,
     known,
     make_tuple,
+    number,
+    number_leaf,
     numpy_number,
     object_of,
 )
@@ -56,9 +67,33 @@ def _of_matrices(function: Any, text: Any, *names: str) -> Handler:
             raise frame.not_closed(f"{function.__name__} of truth values")
         if any(getattr(one.type, "rank", 1) > 2 for one in arrays):
             raise frame.not_closed(f"{function.__name__} of an array of more than two axes")
-        return library_call(frame, text, arrays)
+        return text(frame, *arrays) if text is _product else library_call(frame, text, arrays)
 
     return handle
+
+
+def _product(frame: Frame, a: Value, b: Value) -> Value:
+    """`a @ b` of vectors and matrices; of integers an integer, or an array of these."""
+    if is_never(a) or is_never(b):
+        return NOTHING
+    assert isinstance(a.type, Array) and isinstance(b.type, Array)
+    if "f" in (a.type.kind, b.type.kind):
+        return library_call(frame, library_products.matmul, [a, b])
+    left, right = "ij"[2 - a.type.rank :], "jk"[: b.type.rank]
+    pattern = f"{left},{right}->{(left + right).replace('j', '')}"
+    factors = [as_array(frame, one, "i", what=("factor", i)) for i, one in enumerate((a, b))]
+    return einsum(frame, pattern, factors)
+
+
+def _trace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.trace`: the sum of the diagonal."""
+    a = as_array(frame, given_arguments(frame, ("a",), args, named)["a"], what="a")
+    if is_never(a):
+        return NOTHING
+    if not isinstance(a.type, Array) or a.type.rank != 2:
+        raise frame.not_closed("np.trace of an array of more than two axes")
+    diagonal = frame.language.call_numpy(frame, np.diag, [a], {}) or NOTHING
+    return frame.language.call_numpy(frame, np.sum, [diagonal], {}) or NOTHING
 
 
 def _slogdet(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -70,23 +105,30 @@ def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     given = arguments(frame, ("a", "v", "mode"), args, named)
     vectors = [vector(frame, given[name], name) for name in ("a", "v")]
     mode = given.get("mode", known("full"))
-    if not any(getattr(one.type, "kind", "f") == "f" for one in vectors):
-        raise frame.not_closed("np.convolve of integers")
+    kinds = {getattr(one.type, "kind", "f") for one in vectors}
+    if "b" in kinds:
+        raise frame.not_closed("np.convolve of truth values")
     modes = {
         "full": library_products.convolve, "same": library_products.convolve_same, "valid":
         library_products.convolve_valid,
     }  # fmt: skip
     if not is_known(mode) or object_of(mode) not in modes:
         raise frame.not_closed("np.convolve in this mode")
-    return library_call(frame, modes[object_of(mode)], vectors)
+    found = library_call(frame, modes[object_of(mode)], vectors)
+    return as_integers(frame, found) if kinds == {"i"} else found
 
 
 def _polyval(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("p", "x"), args, named)
-    x = given["x"]
+    p, x = vector(frame, given["p"], "p"), given["x"]
     if not is_number(x):
-        x = as_array(frame, x, "f", what="x")
-    return library_call(frame, library_products.polyval, [vector(frame, given["p"], "p", "f"), x])
+        x = as_array(frame, x, what="x")
+    if is_never(p) or is_never(x):
+        return NOTHING
+    kinds = {p.type.kind, kind_of(x) if is_number(x) else x.type.kind}  # type: ignore[attr-defined]
+    x = number(number_leaf(x, "f")) if is_number(x) else as_array(frame, x, "f", what="x")
+    found = library_call(frame, library_products.polyval, [as_array(frame, p, "f", what="p"), x])
+    return as_integers(frame, found) if kinds == {"i"} else found
 
 
 def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -109,7 +151,7 @@ def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return NOTHING
     if all(getattr(one.type, "kind", "f") == "b" for one in arrays):
         raise frame.not_closed("np.vdot of truth values")
-    return library_call(frame, library_products.matmul, [flat(frame, one) for one in arrays])
+    return _product(frame, *(flat(frame, one) for one in arrays))
 
 
 def _inner(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -272,9 +314,8 @@ def _integers(frame: Frame, value: Value) -> list[int]:
 
 
 _OF_MATRICES: dict[Any, tuple[Any, ...]] = {
-    np.dot: (library_products.matmul, "a", "b"),
-    np.matmul: (library_products.matmul, "a", "b"),
-    np.trace: (library_products.trace, "a"),
+    np.dot: (_product, "a", "b"),
+    np.matmul: (_product, "a", "b"),
     np.linalg.cholesky: (library_products.cholesky, "a"),
     np.linalg.solve: (library_products.solve, "a", "b"),
     np.linalg.inv: (library_products.inv, "a"),
@@ -288,5 +329,5 @@ FUNCTIONS: dict[Any, Handler] = {
     np.equal.outer: _outer("eq"), np.not_equal.outer: _outer("ne"), np.less.outer: _outer("lt"),
     np.less_equal.outer: _outer("le"), np.greater.outer: _outer("gt"), np.greater_equal.outer: _outer("ge"),
     np.linalg.eigvalsh: _eigvalsh, np.linalg.lstsq: _lstsq, np.linalg.pinv: _pinv, np.polyfit: _polyfit,
-    np.einsum: _einsum, np.tensordot: _tensordot, np.linalg.slogdet: _slogdet,
+    np.trace: _trace, np.einsum: _einsum, np.tensordot: _tensordot, np.linalg.slogdet: _slogdet,
 }  # fmt: skip

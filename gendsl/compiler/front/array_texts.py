@@ -15,7 +15,7 @@ import scipy
 import scipy.special
 
 from gendsl.compiler.front import library_linear, library_shapes
-from gendsl.compiler.front.array_arguments import arguments
+from gendsl.compiler.front.array_arguments import arguments, as_integers
 from gendsl.compiler.front.array_axes import reduced
 from gendsl.compiler.front.arrays import as_array
 from gendsl.compiler.front.frame import Frame
@@ -25,20 +25,26 @@ from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_never, is_number
 
 
 def _text(
-    function: Any, *, truths: bool = False, floats: bool = False, **ranks: int | tuple[int, ...]
+    function: Any,
+    *,
+    truths: bool = False,
+    floats: bool = False,
+    whole: bool = False,
+    **ranks: int | tuple[int, ...],
 ) -> Handler:
     """A function that is called with arrays, and with numbers and constants as they are.
 
     Args:
         truths: whether it may be of truth values.
         floats: whether its arrays are of floats.
+        whole: whether it gives integers of integers, but as floats.
         ranks: of the arguments that are arrays, how many axes they may have; 0 for a number.
     """
     signature = inspect.signature(function)
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         names = tuple(signature.parameters)
-        given = arguments(frame, names, args, named)
+        given, kinds = arguments(frame, names, args, named), set[str]()
         for name, ranks_ in ranks.items():
             if name not in given:
                 continue
@@ -47,18 +53,20 @@ def _text(
                 if 0 not in every:
                     raise frame.not_closed(f"the argument {name} of a NumPy function, a number")
                 continue
-            value = as_array(frame, given[name], "f" if floats else None, what=name)
+            value = as_array(frame, given[name], what=name)
             if is_never(value):
                 return NOTHING
             assert isinstance(value.type, Array)
+            kinds.add(value.type.kind)
             if value.type.rank not in every:
                 raise frame.not_closed(f"the argument {name} of a NumPy function, of {value.type.rank} axes")
             if value.type.kind == "b" and not truths:
                 raise frame.not_closed("a NumPy function of truth values")
-            given[name] = value
+            given[name] = as_array(frame, value, "f", what=name) if floats else value
         if any(name not in given for name, one in signature.parameters.items() if one.default is one.empty):
             raise frame.not_closed("a NumPy function with these arguments")
-        return frame.language.call_function(frame, function, [], given)
+        found = frame.language.call_function(frame, function, [], given)
+        return as_integers(frame, found) if whole and kinds == {"i"} else found
 
     return handle
 
@@ -141,12 +149,12 @@ FUNCTIONS: dict[Any, Handler] = {
     np.gradient: _text(library_shapes.gradient, floats=True, f=1),
     np.quantile: _quantiles(library_linear.quantile),
     np.percentile: _quantiles(library_linear.percentile),
-    np.kron: _text(library_linear.kron, floats=True, a=(1, 2), b=(1, 2)),
-    np.cross: _text(library_linear.cross, floats=True, a=1, b=1),
+    np.kron: _text(library_linear.kron, floats=True, whole=True, a=(1, 2), b=(1, 2)),
+    np.cross: _text(library_linear.cross, floats=True, whole=True, a=1, b=1),
     np.cov: _text(library_linear.cov, floats=True, m=(1, 2), y=1),
     np.corrcoef: _text(library_linear.corrcoef, floats=True, x=(1, 2), y=1),
-    np.vander: _text(library_linear.vander, floats=True, x=1),
-    np.linalg.matrix_power: _text(library_linear.matrix_power, floats=True, a=2),
+    np.vander: _text(library_linear.vander, floats=True, whole=True, x=1),
+    np.linalg.matrix_power: _text(library_linear.matrix_power, floats=True, whole=True, a=2),
     scipy.special.softmax: _text(library_linear.softmax, floats=True, x=(1, 2, 3)),
     scipy.special.log_softmax: _text(library_linear.log_softmax, floats=True, x=(1, 2, 3)),
 }  # fmt: skip

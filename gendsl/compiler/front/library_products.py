@@ -39,14 +39,6 @@ def matmul(a: Any, b: Any) -> Any:
     return product
 
 
-def trace(a: Any) -> Any:
-    """The sum of the diagonal of a matrix."""
-    total = 0.0
-    for i in range(min(a.shape[0], a.shape[1])):
-        total += a[i, i]
-    return total
-
-
 def cholesky(a: Any) -> Any:
     """The lower triangular L with L Lᵀ = a."""
     n = len(a)

@@ -328,17 +328,26 @@ def cast(frame: Frame, leaf: Expr, kind: str) -> Expr:
     return as_kind(leaf, kind)
 
 
-def check_kinds(frame: Frame, name: str, kinds: list[str]) -> None:
-    """Refuse what a function of NumPy's computes by another loop than that of floats."""
+_KEEPS = np.floor(np.int64(0)).dtype.kind == "i"
+_KEEP_INTEGERS = ("np_floor", "np_ceil", "np_trunc") if _KEEPS else ()
+"""What gives integers of integers, from NumPy 2.1 on."""
+
+
+def kind_of_result(frame: Frame, name: str, kinds: list[str]) -> str:
+    """What kind a function of NumPy's gives; refuses what it computes by another loop than that of floats."""
     if "b" in kinds:
         raise frame.not_closed("NumPy computes with truth values in 16 bits")
+    if name in _KEEP_INTEGERS and "f" not in kinds:
+        return "i"
     if name.removeprefix("np_") in OF_FLOATS and "f" not in kinds:
         raise frame.not_closed(f"{name.replace('np_', 'np.')} of integers")
+    return "f"
 
 
 def call_elementwise(frame: Frame, name: str, args: list[Value]) -> Value:
-    """A function of NumPy's or SciPy's of one or two numbers, that gives a float."""
-    check_kinds(frame, name, [kind_of(value) for value in args])
+    """A function of NumPy's or SciPy's of one or two numbers."""
+    if kind_of_result(frame, name, [kind_of(value) for value in args]) == "i":
+        return numpy_number(number_leaf(args[0]))
     return numpy_number(Op(name, tuple(number_leaf(value, "f") for value in args), "f"))
 
 

@@ -86,9 +86,11 @@ def numpys_round(frame: Frame, args: list[Value], named: dict[str, Value]) -> Va
 
 
 def rint(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    """`np.rint`."""
+    """`np.rint`, which gives floats."""
     only(frame, named)
-    return at_decimals(frame, args[0], known(0))
+    return several(
+        frame, args, lambda _: "f", lambda frame, leaves: decimals(frame, as_kind(leaves[0], "f"), 0)
+    )
 
 
 def is_close(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
