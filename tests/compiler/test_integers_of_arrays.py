@@ -1,4 +1,4 @@
-"""What NumPy's functions give for integers: integers, where NumPy computes with these, and floats elsewhere."""
+"""What functions of NumPy give for integers: integers, where NumPy computes with these, else floats."""
 
 import numpy as np
 import pytest
