@@ -119,6 +119,15 @@ def from_frozen():
     y = ~normal(x, 1.0)
 
 
+DATA = {"scale": 1, "shift": 0.5, "values": np.array([1.0, 2.0])}
+
+
+@gen
+def with_data():
+    x = ~normal(DATA["shift"], 1)
+    y = ~normal(x, DATA["scale"] + 1 // DATA["scale"])
+
+
 CHANGES = {
     "an attribute that getattr did not find": (with_default, lambda m: m.setattr(SETTINGS, "sd", 3.0, False)),
     "one that hasattr did not find": (with_switch, lambda m: m.setattr(MODULE, "DEBUG", True, raising=False)),
@@ -130,6 +139,7 @@ CHANGES = {
     "a default": (with_keyword, lambda m: m.setitem(scaled.__kwdefaults__, "factor", -3.0)),
     "an attribute of a distribution": (from_instance, lambda m: m.setattr(OWN, "centre", 2.0)),
     "the mean of a normal": (from_normal, lambda m: m.setattr(NORMAL, "mean", 2.0)),
+    "a number of a dict, of another type": (with_data, lambda m: m.setitem(DATA, "scale", 1.5)),
     "what a frozen one was given": (from_frozen, lambda m: m.setitem(FROZEN.kwds, "loc", 2.0)),
 }
 

@@ -32,6 +32,8 @@ from gendsl.interface import GenerativeFunction
 
 LONGEST_TUPLE = 16
 """A tuple of more items than this is one of any length."""
+MOST_FIELDS = 100
+"""So many values under strings are told apart by their types."""
 _INSTEAD = {
     "i": ": give array.astype(int)",
     "u": ": give array.astype(int)",
@@ -100,12 +102,7 @@ def _type_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
         case list() if type(value) is list:
             return _list_type(facts, place, value, path)
         case dict() if type(value) is dict:
-            site = facts.site(place)
-            for key, item in value.items():
-                facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-                kind = _part(facts, (place, "value"), item, f"[{key!r}]", path)
-                facts.grow_value(site, NEVER, kind)  # what is given may have values of another type later
-            return Dict(facts.find(site), True)
+            return _dict_type(facts, place, value, path)
         case set() | frozenset() if type(value) in (set, frozenset):
             site = facts.site(place)
             facts.grow_item(site, Known(None), "value")
@@ -135,6 +132,21 @@ def _type_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
     library = type(value).__module__.partition(".")[0]
     instead = ": give its columns as arrays, by to_numpy()" if library == "pandas" else ""
     raise NotClosed(f"a value of type {type(value).__name__}{instead}")
+
+
+def _dict_type(facts: Facts, place: Hashable, value: dict[Any, Any], path: str) -> Type:
+    """The type of a dict; of a few values of several types, under strings, each is known by itself.
+
+    Where all are of one type there may be others under other keys later.
+    """
+    site, kinds = facts.site(place), []
+    for key, item in value.items():
+        facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
+        kinds.append(_part(facts, (place, "value"), item, f"[{key!r}]", path))
+    is_record = len(set(kinds)) > 1 and len(value) <= MOST_FIELDS and all(type(key) is str for key in value)
+    for key, kind in zip(value, kinds, strict=True):
+        facts.grow_value(site, Known(key) if is_record else NEVER, kind)
+    return Dict(facts.find(site), True)
 
 
 def types_of_arguments(

@@ -174,7 +174,7 @@ def _called(
     if isinstance(function, np.ufunc) and any(is_known(one) and no_number(one) for one in args):
         try:
             function(*(object_of(one) if is_known(one) else 1.0 for one in args))
-        except TypeError as error:  # of None, or a string
+        except (TypeError, ValueError) as error:  # of None, or a string
             frame.fail(str(error))
             return NOTHING
     if isinstance(function, np.ufunc) and all(one.type == NONE.type for one in args[function.nin :]):

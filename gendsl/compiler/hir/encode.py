@@ -21,6 +21,7 @@ from gendsl.compiler.hir.types import (
     Iterator,
     Known,
     List,
+    Never,
     Number,
     Set,
     Text,
@@ -95,6 +96,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 return [[flat(facts, one, item)[0] for one in value]]
             return [[_item(flat(facts, one, item)) for one in value]]
         case Dict(site) if isinstance(value, dict):
+            if facts.knows_keys(site):
+                _check_fields(facts, value, site)
             return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
         case Set(site) if isinstance(value, (set, frozenset)):
             return [_table(facts, dict.fromkeys(value), facts.item(site, "key"), Known(None))]
@@ -117,6 +120,35 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                     result += found if i == tag else zeros
                 return result
     raise NotClosed("a value that a text can't be given")
+
+
+def _check_fields(facts: Facts, value: dict[Any, Any], site: int) -> None:
+    """Refuse a dict with other keys, or something of another type under one, than a text was made for."""
+    for key, one in value.items():
+        under = facts.value_under(site, Known(key))
+        every = under.alternatives if isinstance(under, Union) else (under,)
+        if not any(_may_be(one, facts.canonical(kind)) for kind in every):
+            raise NotClosed(f"another value under {key!r} than before")
+
+
+def _may_be(value: Any, type: Type) -> bool:
+    """Whether a value may be of a type, as far as its own tells without a look into it."""
+    match type:
+        case Never():
+            return False
+        case Number(kind):
+            value = value.item() if isinstance(value, np.generic) else value
+            is_number = isinstance(value, (bool, int, float))
+            return is_number and "bif".index(_kind(value)) <= "bif".index(kind)
+        case Array(kind, rank):
+            return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.ndim == rank
+        case Text():
+            return isinstance(value, str)
+        case Dict():
+            return isinstance(value, dict)
+        case List():
+            return isinstance(value, (list, tuple))
+    return True
 
 
 def _number(kind: str, value: Any) -> Any:

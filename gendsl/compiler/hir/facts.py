@@ -1,4 +1,7 @@
-"""What the abstract interpreter knows of the places where values are made, and joins of types."""
+"""What the abstract interpreter knows of the places where values are made, and joins of types.
+
+It is one module, as a join of two types is one of what is known of their places.
+"""
 
 from __future__ import annotations
 
@@ -247,6 +250,7 @@ class Facts:
         """
         if isinstance(key, Known) and isinstance(key.value, str):
             self.grow_item(site, type, (_UNDER, key.value))
+            self.flag((self.find(site), _UNDER))
         else:
             self.flag((self.find(site), _OTHER_KEYS))
         return self.grow_item(site, type, "value")
@@ -258,6 +262,11 @@ class Facts:
         if not is_string or (site, _OTHER_KEYS) in self.flags:
             return self.item(site, "value")
         return self.item(site, (_UNDER, key.value))  # type: ignore[attr-defined]
+
+    def knows_keys(self, site: int) -> bool:
+        """Whether it is known of each key of the dicts of a site what lies under it."""
+        site = self.find(site)
+        return (site, _UNDER) in self.flags and (site, _OTHER_KEYS) not in self.flags
 
     def canonical(self, type: Type) -> Type:
         """A type with the sites that stand for those in it."""
