@@ -20,7 +20,7 @@ from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operators import equal
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.types import Array, Closure, Dict, Iterator, Known, List, Method, Rest, Set, describe
-from gendsl.compiler.hir.values import NONE, Value, is_never, items_of, known, make_tuple
+from gendsl.compiler.hir.values import NONE, Value, is_never, is_number, items_of, known, make_tuple
 
 MAPPING = "**"
 """Stands among the arguments by name for a dict with more of them."""
@@ -38,7 +38,11 @@ def arguments(
     args: list[Value] = []
     for part in node.args:
         if args and has_rest(args):
-            raise frame.not_closed("arguments behind a star whose length is not known", node)
+            value = None if isinstance(part, ast.Starred) else frame.atoms(_expression(frame, part))
+            if value is None or not is_number(value):
+                raise frame.not_closed("arguments behind a star whose length is not known", node)
+            append(frame, items_of(args[-1])[0], value)
+            continue
         if shown and part is node.args[0] and is_plain_display(part):
             items = [frame.atoms(_expression(frame, one)) for one in part.elts]  # type: ignore[attr-defined]
             args.append(make_tuple(items))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front import lists, sets, tables
+from gendsl.compiler.front.argument_types import LONGEST_TUPLE
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.operators import truth
@@ -121,6 +122,8 @@ def generator(frame: Frame, node: ast.GeneratorExp) -> Value:
 
 def iterable(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression that is gone through here and now: a generator is not kept."""
+    if isinstance(node, ast.List) and _shows_strings(node):  # nobody else sees the list
+        return frame.language.expression(frame, ast.copy_location(ast.Tuple(node.elts, ast.Load()), node))
     if not isinstance(node, ast.GeneratorExp):
         return frame.language.expression(frame, node)
     alone = len(node.generators) == 1 and not node.generators[0].is_async
@@ -128,6 +131,14 @@ def iterable(frame: Frame, node: ast.expr) -> Value:
         raise frame.not_closed("a generator with several loops, or with functions or `:=`", node)
     source = frame.atoms(frame.language.expression(frame, node.generators[0].iter))
     return Value(Generator(node, frame, source.type), source.leaves)
+
+
+def _shows_strings(node: ast.List) -> bool:
+    """Whether a display is of a few items, of which some have strings, which may be parts of addresses."""
+    if len(node.elts) > LONGEST_TUPLE or any(isinstance(one, ast.Starred) for one in node.elts):
+        return False
+    parts = [one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one] for one in node.elts]
+    return any(isinstance(one, ast.Constant) and isinstance(one.value, str) for part in parts for one in part)
 
 
 def spread(frame: Frame, node: ast.Starred) -> Value:
