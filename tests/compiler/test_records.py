@@ -50,13 +50,48 @@ def of_rows(rows):
         ("y", row["id"], row["name"]) @ ~normal(slope * row["x"], 1)
 
 
+LISTS = {
+    "x": DATA["x"].tolist(), "group": DATA["group"].tolist(), "n": 12, "groups": 4, "scale": 0.5,
+    "flags": [True, False], "names": ["a", "b"], "pairs": [[1, 2], [3]],
+}  # fmt: skip
+
+
+@gen
+def of_parts(data):
+    effects = [("effect", j) @ ~normal(0, 1) for j in range(data["sizes"]["groups"])]
+    for i in range(data["sizes"]["n"]):
+        ("y", i) @ ~normal(effects[data["known"]["group"][i]] + data["known"]["x"][i], data["scale"])
+
+
+PARTS = {
+    "nothing": None, "sizes": {"n": 12, "groups": 4}, "scale": 0.5,
+    "known": {"group": LISTS["group"], "x": LISTS["x"], "weights": np.ones(3)},
+}  # fmt: skip
+
+
+@gen
+def copied(data):
+    other = dict(data)
+    other["scale"] = 3
+    total = other["scale"] + sum(len(value) for value in data.values() if isinstance(value, list))
+    y = ~normal(total, 1)
+
+
 ROWS = [{"id": i % 3, "name": "abc"[i // 3], "x": 0.5 * i} for i in range(9)]
 
 
-@pytest.mark.parametrize("program", [by_group, at_once, looked_through, of_rows], ids=lambda one: one.name)
-def test_each_is_what_it_is(program):
+GIVEN = {
+    "arrays": (by_group, DATA), "lists": (by_group, LISTS), "at once": (at_once, DATA),
+    "looked through": (looked_through, DATA), "rows": (of_rows, ROWS), "dicts": (of_parts, PARTS),
+    "copied": (copied, LISTS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_each_is_what_it_is(name):
+    program, data = GIVEN[name]
     for seed in range(3):
-        assert outcome(program, (ROWS if program is of_rows else DATA,), rng=seed) == "equal"
+        assert outcome(program, (data,), rng=seed) == "equal"
 
 
 OTHER = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.hir.facts import Facts
+from gendsl.compiler.hir.facts import MOST_ALTERNATIVES, Facts
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
     NEVER,
@@ -140,13 +140,26 @@ def _dict_type(facts: Facts, place: Hashable, value: dict[Any, Any], path: str) 
     Where all are of one type there may be others under other keys later.
     """
     site, kinds = facts.site(place), []
+    may_be = 1 < len(value) <= MOST_FIELDS and all(type(key) is str for key in value)
     for key, item in value.items():
         facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
-        kinds.append(_part(facts, (place, "value"), item, f"[{key!r}]", path))
-    is_record = len(set(kinds)) > 1 and len(value) <= MOST_FIELDS and all(type(key) is str for key in value)
+        at = (place, "value", key) if may_be else (place, "value")
+        kinds.append(_part(facts, at, item, f"[{key!r}]", path))
+    several = {_kept_apart(facts, kind) for kind in kinds}
+    alternatives = {"number" if isinstance(one, Number) else one for one in several}
+    is_record = may_be and len(several) > 1 and len(alternatives) <= MOST_ALTERNATIVES
     for key, kind in zip(value, kinds, strict=True):
+        if is_record and isinstance(kind, (List, Dict)):
+            facts.keep_apart(kind.site, _kept_apart(facts, kind))
         facts.grow_value(site, Known(key) if is_record else NEVER, kind)
     return Dict(facts.find(site), True)
+
+
+def _kept_apart(facts: Facts, kind: Type) -> Hashable:
+    """What is the same of two values under strings that are of one type."""
+    if isinstance(kind, List):
+        return "list", facts.item(kind.site)
+    return ("dict", kind.site) if isinstance(kind, Dict) else kind
 
 
 def types_of_arguments(

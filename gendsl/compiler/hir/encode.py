@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
         case Unread():
             return []
         case Known(value=known):
-            if value is not known and value != known:
+            if value is not known and (isinstance(value, np.ndarray) or value != known):
                 raise NotClosed("a value that is not the one that the text was made for")
             return []
         case Number(kind):
@@ -96,11 +97,14 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 return [[flat(facts, one, item)[0] for one in value]]
             return [[_item(flat(facts, one, item)) for one in value]]
         case Dict(site) if isinstance(value, dict):
-            if facts.knows_keys(site):
-                _check_fields(facts, value, site)
-            return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
+            key, item = facts.item(site, "key"), facts.item(site, "value")
+            if not facts.knows_keys(site):
+                return [_table(facts, value, key, lambda _, one: flat(facts, one, item))]
+            _check_fields(facts, value, site)
+            under = {name: facts.value_under(site, Known(name)) for name in value}
+            return [_table(facts, value, key, lambda name, one: _field(facts, one, under[name], item))]
         case Set(site) if isinstance(value, (set, frozenset)):
-            return [_table(facts, dict.fromkeys(value), facts.item(site, "key"), Known(None))]
+            return [_table(facts, dict.fromkeys(value), facts.item(site, "key"), lambda *_: [])]
         case Array(kind=kind):
             dtype = {"f": np.float64, "i": np.int64, "b": np.bool_}[kind]
             if not isinstance(value, np.ndarray) or value.dtype.type is not dtype or value.ndim != type.rank:
@@ -114,12 +118,24 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                     found = flat(facts, value, alternative)
                 except (NotClosed, TypeError, AttributeError):
                     continue
-                result: list[Any] = [tag]
-                for i, other in enumerate(alternatives):
-                    zeros = [{"f": 0.0, "i": 0, "b": False, "r": None}[k] for k in leaves(other)]
-                    result += found if i == tag else zeros
-                return result
+                return _of_union(type, tag, found)
     raise NotClosed("a value that a text can't be given")
+
+
+def _of_union(type: Union, tag: int, found: list[Any]) -> list[Any]:
+    """The leaves of a union for those of one of its alternatives."""
+    result: list[Any] = [tag]
+    for i, other in enumerate(type.alternatives):
+        zeros = [{"f": 0.0, "i": 0, "b": False, "r": None}[kind] for kind in leaves(other)]
+        result += found if i == tag else zeros
+    return result
+
+
+def _field(facts: Facts, value: Any, under: Type, item: Type) -> list[Any]:
+    """The leaves of a value of a dict for what is known to lie under its key."""
+    if isinstance(item, Union) and isinstance(under, (List, Dict)):
+        return _of_union(item, facts.alternative(under, item), flat(facts, value, under))
+    return flat(facts, value, item)
 
 
 def _check_fields(facts: Facts, value: dict[Any, Any], site: int) -> None:
@@ -169,14 +185,16 @@ def _item(parts: list[Any]) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def _table(facts: Facts, value: dict[Any, Any], key: Type, item: Type) -> list[Any]:
+def _table(
+    facts: Facts, value: dict[Any, Any], key: Type, leaves_of: Callable[[Any, Any], list[Any]]
+) -> list[Any]:
     size = 8
     while size < 2 * len(value) + 1:
         size *= 4
     entries, table = [], [-1] * size
     for position, (one, kept) in enumerate(value.items()):
         leaves_ = flat(facts, one, key)
-        entries.append(_item([*leaves_, *flat(facts, kept, item)]))
+        entries.append(_item([*leaves_, *leaves_of(one, kept)]))
         h = 0
         for leaf in leaves_:
             h = mix(h, bits(leaf) if isinstance(leaf, float) else int(leaf))

@@ -118,7 +118,8 @@ class Facts:
     """What is known so far of the types at each place of the source; it only grows.
 
     A place is any hashable key: (the activation, the node, what of it). Sites are places of creation, as
-    small integers; two that meet become one. `looked_into` are the identities of the given values whose type
+    small integers; two that meet become one, but for those of values of a dict of data, of which labels say
+    which are kept `apart`. `looked_into` are the identities of the given values whose type
     is being found.
     """
 
@@ -134,6 +135,7 @@ class Facts:
         self.joined: list[Joined] = []
         self.paths: list[tuple[Hashable, tuple[Any, ...]]] = []
         self.keys: set[Any] = set()
+        self.apart: dict[int, Hashable] = {}
 
     # --- sites ------------------------------------------------------------------------------------
 
@@ -159,11 +161,22 @@ class Facts:
             self.flags.add((a, _MIXED))
         self.parents[b] = a
         self.changed = True
+        labels = {self.apart.pop(one) for one in (a, b) if one in self.apart}
+        if len(labels) == 1:
+            self.apart[a] = labels.pop()
         for key in [key for key in self.types if isinstance(key, tuple) and key[0] == b and len(key) > 1]:
             self.grow((a, *key[1:]), self.types[key])
         for flag in [flag for flag in self.flags if isinstance(flag, tuple) and flag[0] == b]:
             self.flags.add((a, *flag[1:]))
         return a
+
+    def keep_apart(self, site: int, label: Hashable) -> None:
+        """Note that what is made at a site is told from what is made at those with other labels."""
+        self.apart.setdefault(self.find(site), label)
+
+    def _may_meet(self, a: int, b: int) -> bool:
+        one, other = (self.apart.get(self.find(site)) for site in (a, b))
+        return one is None or other is None or one == other
 
     def note_made(self, site: int) -> None:
         """Note that what is made at a site is made by the program, and not what it was given."""
@@ -201,7 +214,7 @@ class Facts:
         made.flags = set(filter(_is_of_site, self.flags))
         made.parents, made.texts = self.parents, self.texts
         made.columns, made.joined = self.columns, self.joined
-        made.paths, made.keys = self.paths, self.keys
+        made.paths, made.keys, made.apart = self.paths, self.keys, self.apart
         return made
 
     # --- types ------------------------------------------------------------------------------------
@@ -349,11 +362,13 @@ class Facts:
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return _either_text(a, b)
-            case List(first, frozen), List(second, other):
+            case List(first, frozen), List(second, other) if self._may_meet(first, second):
                 return List(self._unify(first, second), frozen or other)
             case Array(kind, rank, frozen), Array(second, same, other) if (kind, rank) == (second, same):
                 return Array(kind, rank, frozen or other)
-            case Dict(first, frozen, missing), Dict(second, other, same) if missing is same:
+            case Dict(first, frozen, missing), Dict(second, other, same) if (
+                missing is same and self._may_meet(first, second)
+            ):
                 return Dict(self._unify(first, second), frozen or other, missing)
             case Set(first, frozen), Set(second, other):
                 return Set(self._unify(first, second), frozen or other)
