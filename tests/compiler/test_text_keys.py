@@ -77,7 +77,8 @@ def in_two_ways(names):
 @gen
 def one_of_two(names):
     table = {"sd": 1.0, **{f"mu_{i}": 1.0 for i in range(2)}}
-    y = ~normal(sum(key in table for key in ["mu_1", "sd"]), 1)
+    keys = ["mu_1", "sd"]
+    y = ~normal(sum(key in table for key in keys), 1)
 
 
 @pytest.mark.parametrize(
