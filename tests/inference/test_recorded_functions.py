@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from gendsl import bernoulli, gen, normal, poisson, sample, select, uniform
+from gendsl import bernoulli, factor, gen, normal, poisson, sample, select, uniform, uniform_discrete
 from gendsl.compiler.front import library_exact, library_sums
 from gendsl.compiler.front.numbers import ELEMENTWISE
 from gendsl.compiler.llvm import ufunc_loops
@@ -28,7 +28,7 @@ from gendsl.compiler.run.closed_functions import ClosedFunctions
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.recorded_functions import RecordedFunctions
 from gendsl.errors import RuntimeMismatchError, UnknownAddressError
-from gendsl.inference import birth_death, cycle, mh, resume
+from gendsl.inference import birth_death, cycle, mh, resume, single_site
 from gendsl.inference.compiled import policy, texts, thresholds
 from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import flattened
@@ -244,6 +244,55 @@ def test_a_function_alone_is_called_by_its_name(monkeypatch):
 def test_a_function_that_names_its_own_quantities_is_called(monkeypatch):
     run = run_of(lambda t: {"a": t["k"], "b": t["centre"]})
     assert "dict" in run.ran[0] and set(run.chains[0].rows[0]) == {"a", "b"}
+
+
+def inner(values):
+    return values @ values - 0.5 * values.sum() ** 2
+
+
+def of_groups(returned):
+    """A model whose density is of products of vectors, and what it returns of the groups and a product."""
+
+    @gen
+    def grouped(values):
+        labels = [("z", i) @ ~uniform_discrete(0, 2) for i in range(len(values))]
+        groups = {}
+        for i, label in enumerate(labels):
+            groups.setdefault(label, []).append(i)
+        total = 0.0
+        for label, members in groups.items():
+            total = inner(values[members])
+            ("group", label) @ ~factor(-total)
+        return returned(groups, total)
+
+    return grouped
+
+
+VALUES = np.array([-2.0, -1.6, -0.3, 0.1, 0.4, 1.9, 2.2])
+OF_NO_MATTER = {
+    "how many": lambda groups, total: len(groups),
+    "another": lambda groups, total: sum(len(members) for members in groups.values()),
+}
+OF_MATTER = {
+    "itself": lambda groups, total: float(total),
+    "in a list": lambda groups, total: [1.0 * len(groups), float(total)],
+    "by a decision": lambda groups, total: 1 if total > 0.3 else len(groups),
+    "by a function": lambda groups, total: float(abs(total)),
+    "as a length": lambda groups, total: len([0] * (1 + int(total * total) % 3)),
+}
+
+
+@pytest.mark.parametrize("name", [*OF_NO_MATTER, *OF_MATTER])
+def test_products_with_other_bits_may_be_computed_on_the_way(monkeypatch, name):
+    model = of_groups({**OF_NO_MATTER, **OF_MATTER}[name])
+    start = model.generate((VALUES,), rng=1).trace
+    options = {"record": {"it": lambda t: t.retval}, "kernel": single_site("z"), "start": start}
+    run = run_of(**options, draws=2000)
+    assert is_by_machine_code(run) == (name in OF_NO_MATTER), run.ran
+    assert ("last bits of" in run.ran[0]) == (name in OF_MATTER), run.ran
+    other = called_in_python(monkeypatch, **options, draws=2000)
+    mine, theirs = ([row["it"] for row in one.chains[0].rows] for one in (run, other))
+    assert mine == theirs
 
 
 # --- sums have the order in which NumPy adds ---------------------------------------------------------

@@ -78,8 +78,15 @@ _INSTEAD: dict[Callable[..., Any], Callable[..., Any]] = {
 """The functions that stand for others of the libraries, in the order in which NumPy adds."""
 
 
+def noted(frame: Frame, leaf: hir.Expr, what: str) -> hir.Expr:
+    """A number that a text computes with other bits than Python, which is noted."""
+    var = frame.set(leaf, "other")
+    frame.emit(hir.Primitive([], f"{_NOTED}{what}", (var,)))
+    return var
+
+
 def note(frame: Frame, what: str) -> None:
-    """Note that a text computes something with other bits than Python."""
+    """Note that a text computes something with other bits than Python, whatever comes of it."""
     frame.emit(hir.Primitive([], f"{_NOTED}{what}"))
 
 
@@ -96,15 +103,18 @@ def added(frame: Frame, text: Callable[..., Any], value: Value) -> Callable[...,
 
 
 def check(mains: Iterable[hir.Function], has_loop: Callable[[str], bool]) -> None:
-    """Raise unless functions, and all that they call, do nothing but compute what Python does.
+    """Raise unless functions, and all that they call, return what Python does, and only look at a trace.
+
+    Numbers with other bits may be computed on the way, if they come to no result, decision or list.
 
     Args:
         has_loop: whether an operation is done by the loop of NumPy's or SciPy's own function.
 
     Raises:
-        NotClosed: they do.
+        NotClosed: they don't.
     """
-    every = {id(one): one for main in mains for one in hir.functions(main)}.values()
+    mains = list(mains)
+    every = list({id(one): one for main in mains for one in hir.functions(main)}.values())
     lines: dict[int, int] = {}
     for function in reversed(every):  # those that call come before those that they call
         line = own = lines.get(id(function), 0)
@@ -112,22 +122,113 @@ def check(mains: Iterable[hir.Function], has_loop: Callable[[str], bool]) -> Non
             line = own or statement.line or line
             if isinstance(statement, hir.Call) and (own or statement.function.origin in _origins()):
                 lines.setdefault(id(statement.function), line)
+    bits = _OtherBits(mains, lines, has_loop)
+    while bits.more:
+        bits.more = False
+        for function in every:
+            if function.origin not in _others():
+                bits.look(function)
     for function in every:
-        line = own = lines.get(id(function), 0)
+        _without_notes(function.body)
+
+
+def _is_note(statement: hir.Statement) -> bool:
+    return isinstance(statement, hir.Primitive) and statement.name.startswith(_NOTED)
+
+
+def _without_notes(body: hir.Body) -> None:
+    """Take the notes out of a body, which say nothing to those that print it."""
+    body[:] = [one for one in body if not _is_note(one)]
+    for one in body:
+        for inner in hir.bodies(one):
+            _without_notes(inner)
+
+
+class _OtherBits:
+    """Which variables have other bits than in Python, and why.
+
+    Attributes:
+        known: for each function the reasons, by its variables, and by the places of its results.
+        more: whether another look may find more.
+    """
+
+    def __init__(
+        self, mains: list[hir.Function], lines: dict[int, int], has_loop: Callable[[str], bool]
+    ) -> None:
+        self.mains, self.lines, self.has_loop = set(map(id, mains)), lines, has_loop
+        self.known: dict[int, dict[hir.Var | int, NotClosed]] = {}
+        self.more = True
+
+    def look(self, function: hir.Function) -> None:
+        """Go through a function.
+
+        Raises:
+            NotClosed: such a number comes where it matters.
+        """
+        line = own = self.lines.get(id(function), 0)
         for statement in hir.walk(function.body):
             line = own or statement.line or line
-            if isinstance(statement, hir.Primitive) and statement.name.startswith(_NOTED):
-                raise _of_bits(statement.name.removeprefix(_NOTED), line)
+            if _is_note(statement):
+                assert isinstance(statement, hir.Primitive)
+                reason = _of_bits(statement.name.removeprefix(_NOTED), line)
+                if not statement.args:
+                    raise reason
+                self._note(function, [one for one in statement.args if isinstance(one, hir.Var)], [reason])
+                continue
             if not isinstance(statement, _STATEMENTS):
                 raise NotClosed("a function that does more than to look at a trace", line)
-            if isinstance(statement, hir.Call):
-                called = _others().get(statement.function.origin)
-                if called is not None:
-                    raise _of_bits(called, line)
-            for whole in hir.expressions(statement):
-                for part in hir.parts(whole):
-                    if isinstance(part, Op) and part.name not in _OPERATIONS and not has_loop(part.name):
-                        raise _of_bits(shown(part.name), line)
+            reasons = [self._reason(function, one, line) for one in hir.expressions(statement)]
+            match statement:
+                case hir.Set(targets=targets):
+                    self._note(function, targets, reasons)
+                case hir.Call(targets=targets, function=called):
+                    self._call(function, targets, called, reasons, line)
+                case hir.Return() if id(function) not in self.mains:
+                    self._note(function, range(len(reasons)), reasons)
+                case _:
+                    for reason in filter(None, reasons):
+                        raise reason
+
+    def _reason(self, function: hir.Function, whole: hir.Expr, line: int) -> NotClosed | None:
+        known = self.known.get(id(function), {})
+        for part in hir.parts(whole):
+            if isinstance(part, hir.Var) and part in known:
+                return known[part]
+            if isinstance(part, Op) and part.name not in _OPERATIONS and not self.has_loop(part.name):
+                return _of_bits(shown(part.name), line)
+        return None
+
+    def _call(
+        self,
+        function: hir.Function,
+        targets: list[hir.Var],
+        called: hir.Function,
+        reasons: list[NotClosed | None],
+        line: int,
+    ) -> None:
+        name = _others().get(called.origin)
+        if name is None:
+            self._note(called, called.parameters, reasons)
+            found = self.known.get(id(called), {})
+            self._note(function, targets, [found.get(place) for place in range(len(targets))])
+            return
+        reason = _of_bits(name, line)
+        if any(one.kind == "r" for one in targets) or any(map(_changes_lists, hir.functions(called))):
+            raise reason
+        self._note(function, targets, [reason] * len(targets))
+
+    def _note(
+        self, function: hir.Function, places: Iterable[hir.Var | int], reasons: list[NotClosed | None]
+    ) -> None:
+        known = self.known.setdefault(id(function), {})
+        for place, reason in zip(places, reasons, strict=True):
+            if reason is not None and place not in known:
+                known[place] = reason
+                self.more = True
+
+
+def _changes_lists(function: hir.Function) -> bool:
+    return any(isinstance(one, (hir.Store, hir.Append, hir.Truncate)) for one in hir.walk(function.body))
 
 
 def shown(operation: str) -> str:

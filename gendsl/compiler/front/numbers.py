@@ -219,9 +219,10 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
             return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
     if integer:  # an integer where the exponent is not negative; elsewhere the reference decides
         return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
+    leaf = frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f")
     if frame.program.records and max(numpys(a), numpys(b)):
-        exact.note(frame, "a power of one of NumPy's numbers")
-    return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
+        leaf = exact.noted(frame, leaf, "a power of one of NumPy's numbers")
+    return number(leaf, a, b)
 
 
 # --- comparisons -----------------------------------------------------------------------------------
@@ -305,11 +306,11 @@ def _of_floats(frame: Frame, name: str, args: list[Value]) -> Value:
     if not all(map(is_number, args)):
         raise frame.not_closed(f"math.{name} of {', '.join(describe(v.type) for v in args)}")
     if name == "hypot" and len(args) != 2:  # of two at a time, with other last bits
-        if frame.program.records:
-            exact.note(frame, "math.hypot of other than two numbers")
         result: Expr = Const(0.0, "f")
         for value in args:
             result = frame.op("hypot", (result, number_leaf(value, "f")), "f")
+        if frame.program.records:
+            result = exact.noted(frame, result, "math.hypot of other than two numbers")
         return number(result)
     if name == "fabs":
         return number(Op("abs", (number_leaf(args[0], "f"),), "f"))

@@ -25,6 +25,7 @@ from gendsl.compiler.hir.values import (
     NOTHING,
     Value,
     is_known,
+    is_never,
     is_number,
     items_of,
     kind_of,
@@ -157,7 +158,8 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if is_number(found) and kind_of(found) == "f":
             starts_plainly = start.type == Number("f") or (is_known(start) and object_of(start) == 0)
             if not starts_plainly or any(kind != Number("f") for kind in kinds):
-                exact.note(frame, "sum of others than floats, or from others")
+                what = "sum of others than floats, or from others"
+                found = Value(found.type, (exact.noted(frame, number_leaf(found, "f"), what),))
             whole, rest = number_leaf(found, "f"), number_leaf(more, "f")
             counts = Op("and", (Op("ne", (rest, Const(0.0, "f")), "b"), Op("isfinite", (rest,), "b")), "b")
             found = Value(found.type, (Op("select", (counts, Op("add", (whole, rest), "f"), whole), "f"),))
@@ -194,9 +196,10 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _fsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if frame.program.records:
-        exact.note(frame, "math.fsum")
-    return to_float(frame, [_sum(frame, args, named)], {})
+    found = to_float(frame, [_sum(frame, args, named)], {})
+    if frame.program.records and not is_never(found):
+        found = Value(found.type, (exact.noted(frame, number_leaf(found, "f"), "math.fsum"),))
+    return found
 
 
 def _any_all(is_any: bool) -> Handler:
