@@ -360,3 +360,17 @@ def test_more_of_itertools_and_stars(rng):
     assert outcome(of_itertools, ([[1.0], [], [2.0, 3.0]], [1.0, 3.0, 4.0]), rng=rng) == "equal"
     raises_everywhere(of_one_value, ([1.0],), {("y",): 0.1})
     raises_everywhere(of_a_default, ([1.0, 2.0],), {("y",): 0.1})
+
+
+@gen
+def shifted_as_it_goes():
+    x = ~normal(0, 1)
+    values, shift, total = [x, 2.0, 3.0], 0.0, 0.0
+    for value in (one + shift for one in values):
+        total += value
+        shift = 0.5 * value
+    ("y",) @ ~normal(total, 1)
+
+
+def test_a_generator_reads_what_the_loop_over_it_changes():
+    assert outcome(shifted_as_it_goes, ()) == "equal"

@@ -284,3 +284,33 @@ def repeated(a, k, v):
 
 def test_repeated_entries():
     assert outcome(repeated, (A, K, V)) == "equal"
+
+
+@gen
+def put_into(made):
+    x = ~normal(0, 1)
+    found = made.copy()
+    np.multiply(np.array([x, 1.0]), 2.0, out=found)
+    y = ~normal(found.sum(), 1)
+
+
+def test_what_is_put_into_an_array_is_of_its_kind():
+    assert outcome(put_into, (np.zeros(2),)) == "equal"
+    assert outcome(put_into, (np.zeros(2, dtype=int),)).startswith("raised")
+
+
+@gen
+def largest_of_two(values):
+    x = ~normal(0, 1)
+    y = ~normal(np.maximum(*[x, 0.5]) + np.maximum(*values), 1)
+
+
+@gen
+def long_side(values):
+    y = ~normal(math.hypot(*values), 1)
+
+
+def test_a_star_in_a_call_with_a_list_of_any_length_is_for_functions_of_the_users():
+    for program in (largest_of_two, long_side):
+        assert outcome(program, ((0.5, 1.5),)) == "equal"
+        assert outcome(program, ([0.5, 1.5],)).startswith("refused")

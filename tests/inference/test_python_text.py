@@ -208,3 +208,14 @@ def test_a_choice_is_found_by_indices_in_a_tuple():
         state = decided(involutive(shift, shifted_drift), levels()).machine.state.current
     column = next(one for one in state.columns if one.is_model and one.template.rank == 1)
     assert column._below((3,)) == column._below(3) == [3]
+
+
+def test_a_walk_with_other_steps_has_the_text_of_the_first_and_its_own_steps():
+    def chain(runtime, step_size):
+        with running_on(runtime):
+            walk = random_walk(select("drift"), step_size)
+            return sample(walk, levels(), 200, record="drift", seed=2, progress=False)["drift"]
+
+    short, far = (chain("python", step_size) for step_size in (0.1, 2.0))
+    np.testing.assert_allclose(far, chain("reference", 2.0), rtol=1e-12)
+    assert not np.array_equal(short, far)
