@@ -170,8 +170,8 @@ def test_errors_are_those_between_chains(gp, capsys):
     assert gp.shares(run, "structure") == {"LIN": (0.5, 0.5), "SE": (0.5, 0.5)}
     assert run.frequency("structure")["LIN"].standard_error > 0.5
     assert gp.r_hat(run, "level") == pytest.approx(np.sqrt(15 / 16))
-    for row in chains[1].rows:
-        row["level"] += 3.0
+    apart = [{**row, "level": row["level"] + 3.0} for row in stuck[1]]
+    run = Run([chains[0], Chain(Columns(apart), [], None)])
     assert gp.r_hat(run, "level") == pytest.approx(np.sqrt(15 / 16 + 4.5 / np.var([0, 1] * 8, ddof=1)))
     gp.print_disagreement(run)
     out = capsys.readouterr().out
