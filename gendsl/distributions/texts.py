@@ -101,6 +101,14 @@ def check_mixture(weights: Any, distributions: Any) -> Any:
     return check_probabilities(weights), distributions
 
 
+def check_mixture_of_arrays(weights: Any, distributions: Any) -> Any:
+    """The same, where all distributions have the support of the first one."""
+    support = distributions[0].support
+    for distribution in distributions:
+        assert distribution.support == support
+    return check_mixture(weights, distributions)
+
+
 def mixture_log_density(x: Any, weights: Any, distributions: Any) -> float:
     """log Σ_j w_j p_j(x)."""
     terms = []

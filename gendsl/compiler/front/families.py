@@ -196,10 +196,19 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
             return frame.switch(value, with_one)
     if cls is affine:
         given = _image_of(frame, *given)
-    checked = frame.language.call_function(frame, text.check, given, {})  # type: ignore[arg-type]
+    check = _check_of(frame, text, given[text.component])
+    checked = frame.language.call_function(frame, check, given, {})
     if not frame.live or is_never(checked):
         return NOTHING
     return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
+
+
+def _check_of(frame: Frame, text: texts.FamilyText, given: Value) -> Callable[..., Any]:
+    """The check of a family's parameters: a mixture of arrays has components of one support."""
+    if text.check is not texts.check_mixture or is_never(given):
+        return text.check
+    kinds = [frame.language.value_type(frame, one) for one in component_examples(frame, given)]
+    return texts.check_mixture_of_arrays if any(isinstance(one, Array) for one in kinds) else text.check
 
 
 def _image_of(frame: Frame, dist: Value, scale: Value, shift: Value) -> list[Value]:
@@ -321,8 +330,6 @@ def value_type(frame: Frame, distribution: Value) -> Type | None:
         return Array(text.kind, text.rank, True) if text.rank else Number(text.kind)
     component = _component_type(frame, items_of(distribution)[text.component])
     if not text.rank:
-        if not isinstance(component, Number):
-            raise frame.not_closed(f"{cls.__name__} of distributions of arrays")
         return component
     if cls is ordered and component != Number("f"):
         raise frame.not_closed("ordered of a distribution that is not of floats")
