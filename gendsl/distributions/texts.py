@@ -109,6 +109,17 @@ def check_mixture_of_arrays(weights: Any, distributions: Any) -> Any:
     return check_mixture(weights, distributions)
 
 
+def check_mixture_of_products(weights: Any, distributions: Any) -> Any:
+    """The same for products, whose components have one support each."""
+    first = distributions[0].components
+    for distribution in distributions:
+        components = distribution.components
+        assert len(components) == len(first)
+        for i in range(len(first)):
+            assert components[i].support == first[i].support
+    return check_mixture(weights, distributions)
+
+
 def mixture_log_density(x: Any, weights: Any, distributions: Any) -> float:
     """log Σ_j w_j p_j(x)."""
     terms = []

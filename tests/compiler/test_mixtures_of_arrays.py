@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 from gendsl import (
     beta,
     dirichlet,
+    gamma,
     gen,
     iid,
     inv_wishart,
@@ -61,6 +62,8 @@ def of_products():
     s = ~beta(2, 2)
     x = ~mixture([s, 1 - s], [iid(normal(0, 1), 3), iid(normal(4, s), 3)])
     n = ~mixture([0.25, 0.75], [iid(poisson(3), 2), iid(poisson(30), 2)])
+    y = ~mixture([s, 1 - s], [product(normal, [0.0, s], 1.0), product(normal, [3.0, 4.0], s)])
+    z = ~mixture([s, 1 - s], [product(normal(s, 1), gamma(2, 1)), product(normal(0, 1), gamma(3, s))])
 
 
 @gen
@@ -111,7 +114,8 @@ def walk_of_k(trace):
         (clusters, (5,), slice_sampling(select(("y", 1), "w")), [("y", 1)]),
         (unknown_number, (), cycle(mh(walk_of_k), mh(select(("y", 0)))), ["k", ("y", 0)]),
         (on_the_simplex, (), cycle(mh(select("p")), mh(select("c", "a"))), ["p", "c"]),
-        (of_products, (), cycle(mh(select("x")), mh(select("n")), random_walk(select("x"), scale=0.3)), ["x", "n"]),
+        (of_products, (), mh(select("x", "n", "y", "z")), ["x", "n", "y", "z"]),
+        (of_products, (), random_walk(select("x", "y"), scale=0.3), ["x", "y"]),
         (of_matrices, (), mh(select("m")), ["m", "v"]),
     ],
 )
@@ -138,7 +142,16 @@ def of_other_totals(n):
     y = ~mixture([0.5, 0.5], [multinomial(2, [0.5, 0.5]), multinomial(n, [0.5, 0.5])])
 
 
-@pytest.mark.parametrize("model, value", [(of_other_lengths, [0.1, 0.2]), (of_other_totals, [1, 1])])
+@gen
+def of_other_families(n):
+    second = [normal(0, 1), gamma(2, 1)] if n == 2 else [gamma(2, 1), normal(0, 1)]
+    y = ~mixture([0.5, 0.5], [product([normal(0, 1), gamma(2, 1)]), product(second)])
+
+
+@pytest.mark.parametrize(
+    "model, value",
+    [(of_other_lengths, [0.1, 0.2]), (of_other_totals, [1, 1]), (of_other_families, [0.1, 0.2])],
+)
 def test_components_of_other_supports_are_an_error(model, value):
     assert outcome(model, (2,)) == "equal"
     raises_everywhere(model, (3,), {"y": np.array(value)})

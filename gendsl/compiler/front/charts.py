@@ -276,6 +276,8 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
         return outside.constant(frame, supports.Real())
     if at and cls is iid:
         return _support_of_one(frame, items_of(distribution)[0], at[1:])
+    if at and cls is mixture:  # of arrays, of which all have one support
+        return _support_of_one(frame, item_at(frame, items_of(distribution)[1], known(0)), at)
     if at and issubclass(cls, product):
         components = items_of(distribution)[0]
         if not isinstance(components.type, List):

@@ -197,7 +197,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if cls is affine:
         given = _image_of(frame, *given)
     check = _check_of(frame, text, given[text.component])
-    checked = frame.language.call_function(frame, check, given, {})
+    checked = frame.language.call_function(frame, check, given, {})  # type: ignore[arg-type]
     if not frame.live or is_never(checked):
         return NOTHING
     return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
@@ -207,8 +207,11 @@ def _check_of(frame: Frame, text: texts.FamilyText, given: Value) -> Callable[..
     """The check of a family's parameters: a mixture of arrays has components of one support."""
     if text.check is not texts.check_mixture or is_never(given):
         return text.check
-    kinds = [frame.language.value_type(frame, one) for one in component_examples(frame, given)]
-    return texts.check_mixture_of_arrays if any(isinstance(one, Array) for one in kinds) else text.check
+    every = component_examples(frame, given)
+    if not any(isinstance(frame.language.value_type(frame, one), Array) for one in every):
+        return text.check
+    products = all(issubclass(one.type.cls, product) for one in every if isinstance(one.type, Tuple))
+    return texts.check_mixture_of_products if products else texts.check_mixture_of_arrays
 
 
 def _image_of(frame: Frame, dist: Value, scale: Value, shift: Value) -> list[Value]:

@@ -249,6 +249,8 @@ class ClosedKernel(CompiledText, ChainKernel):
     def _sites(self, one: Resampling | Updating, main: hir.Function) -> move.Sites:
         """The choices that are selected."""
         ordered = InTurn(self.lowered, one.wanted)
+        if isinstance(one, Resampling) or one.scan == "random":
+            ordered.check_few()
         listed = redraw.listed(hir.copied(main, "_listed", read_again), ordered)
         templates = self.lowering.templates_of(MODEL)
         return move.Sites(
@@ -285,6 +287,7 @@ class ClosedKernel(CompiledText, ChainKernel):
     ) -> hir.Function:
         """The step of a move of several choices along an ellipse."""
         main, ordered = mains[MODEL], InTurn(self.lowered, one.wanted)
+        ordered.check_few()
         every = Selections(self.lowered, one.wanted, self.meetings)
         start = self._called(MODEL, ellipse_runs.started(hir.copied(main, "_start", read_again), ordered))
         score = self._called(MODEL, ellipse_runs.told(assessed(main, "_told"), every))

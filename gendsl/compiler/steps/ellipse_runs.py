@@ -38,7 +38,7 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero, shorten, summed
 from gendsl.compiler.steps.coordinate_runs import dimension
-from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
+from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there, in_turn
 from gendsl.compiler.steps.redraw import Listing, lists
 from gendsl.compiler.steps.selections import InTurn, Selections
 from gendsl.compiler.steps.step_parts import Called
@@ -177,16 +177,13 @@ def rotating(
     count, lp = Var("count", "i"), Var("lp", "f")
     angle, evaluations = Var("angle", "f"), Var("evaluations", "i")
     end = Return([TRUE, UNTOLD, ZERO, ZERO, ZERO])
-    turns = [
-        Called(start.function, (*start.args, Const(turn, "i"), points)).into() for turn in range(sites.turns)
-    ]
     made.body = [
         Primitive([], "begin"),
         *([] if skip_absent else all_there(absent)),
         hir.New(points, POINT, []),
         hir.New(given, FLOATS, []),
         hir.New(found, FLOATS, [(ZERO,)]),
-        *turns,
+        *in_turn(start, sites.turns, points),
         Primitive([count], "sites"),
         If(Op("eq", (count, ZEROS["i"]), "b"), [end], []),
         Called(score.function, (*score.args, given)).into(lp, prior),

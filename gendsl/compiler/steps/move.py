@@ -143,6 +143,15 @@ def proposal(
     return made
 
 
+def in_turn(called: Called, turns: int, *more: Expr) -> Body:
+    """Call a function once for each turn, of which it is told, and of what else is given, in the end."""
+    if turns == 1:
+        return [Called(called.function, (*called.args, hir.ZEROS["i"], *more)).into()]
+    turn = Var("turn", "i")
+    body: Body = [Called(called.function, (*called.args, turn, *more)).into()]
+    return [hir.For(turn, hir.ZEROS["i"], Const(turns, "i"), Const(1, "i"), body, 1)]
+
+
 @dataclass(frozen=True)
 class Sites:
     """Choices that are selected.
@@ -159,11 +168,7 @@ class Sites:
 
     def list(self, count: Var) -> Body:
         """List them all; how many there are in the list."""
-        each = [
-            Called(self.listed.function, (*self.listed.args, Const(turn, "i"))).into()
-            for turn in range(self.turns)
-        ]
-        return [*each, Primitive([count], "sites")]
+        return [*in_turn(self.listed, self.turns), Primitive([count], "sites")]
 
     def which(self, site: Expr, number: Var) -> Body:
         """The number of the template of one of the list."""

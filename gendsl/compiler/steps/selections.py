@@ -31,6 +31,8 @@ class Range(NamedTuple):
     last: int
 
 
+LEAST_TURNS = 16
+"""By more turns than this a kernel goes by runs of patterns."""
 LEAST_RUN = 4
 """So many patterns that differ by an integer alone, one behind the other, become one with a range of them."""
 _OTHER = -1
@@ -94,6 +96,27 @@ class Selection:
             open_ = open_ or any(one is not ... for one in wanted)
         after = min(before + len(own), len(self.pattern))
         return {after, _OTHER} if open_ else {after}
+
+    @property
+    def length(self) -> int:
+        """For how many addresses the pattern stands that differ by an integer alone."""
+        return next((one.last - one.first + 1 for one in self.pattern if isinstance(one, Range)), 1)
+
+    def number_of(self, template: Template, indices: tuple[Expr, ...], first: int) -> Expr:
+        """The number of the one of these addresses with which that of a choice begins, from a first number.
+
+        Raises:
+            NotClosed: the integer is in the address of a call.
+        """
+        if self.length == 1:
+            return Const(first, "i")
+        (before,) = self.matched[template.context] - {_OTHER, len(self.pattern)} or {0}
+        rest = list(indices[template.is_below :])
+        for part, given in zip(template.own, self.pattern[before:], strict=False):
+            if isinstance(given, Range):
+                return hir.Op("add", (rest[0], Const(first - given.first, "i")), "i")
+            del rest[: len(_wanted(part, given) or ())]
+        raise NotClosed("a selection of many namespaces one by one")
 
     @property
     def is_open(self) -> bool:
@@ -208,8 +231,10 @@ class Selection:
         return [hir.Set([there], [hir.TRUE]), *body]
 
 
-MOST_PATTERNS, MOST_TURNS = 256, 16
-"""How many patterns there may be, runs of them counted as one, and by how many a kernel may go in turn."""
+MOST_PATTERNS, MOST_RUNS, MOST_TURNS = 256, 64, 256
+"""How many patterns there may be, by how many a kernel may go in turn, runs of them counted as one in both,
+and in how many turns choices may be listed of which one is picked: the program runs once for each turn.
+"""
 
 
 class Selections:
@@ -302,10 +327,17 @@ class InTurn(Selections):
     arguments = 1
 
     def __init__(self, lowered: Lowered | Lowering, wanted: Wanted) -> None:
-        super().__init__(lowered, wanted, (), *wanted.prefixes)
-        if max(len(self.patterns), len(wanted.reach)) > MOST_TURNS:
-            raise NotClosed(f"a selection of more than {MOST_TURNS} addresses")
-        self.turns = len(wanted.reach)
+        prefixes = [unnested(one) for one in wanted.prefixes]
+        runs = prefixes if len(prefixes) <= LEAST_TURNS else _in_order(prefixes)
+        super().__init__(lowered, wanted, (), *runs)
+        if len(runs) > MOST_RUNS:
+            raise NotClosed(f"a selection of more than {MOST_RUNS} addresses in turn")
+        self.turns = len(prefixes)
+
+    def check_few(self) -> None:
+        """Refuse more turns than a step may take that does one thing of what is listed."""
+        if self.turns > MOST_TURNS:
+            raise NotClosed(f"a selection of more than {MOST_TURNS} addresses that are not taken one by one")
 
     def chosen(
         self,
@@ -319,8 +351,11 @@ class InTurn(Selections):
             return chosen
         turn: Expr = hir.Const(self.turns, "i")
         below = self.named(template, indices, known)[len(self.patterns) :]
-        for number, test in reversed(list(enumerate(below))):
-            turn = one_of(test, hir.Const(number, "i"), turn)
+        first = self.turns
+        for run, test in reversed(list(zip(self.every[len(self.patterns) :], below, strict=True))):
+            first -= run.length
+            if test != hir.FALSE:
+                turn = one_of(test, run.number_of(template, indices, first), turn)
         (its_turn,) = given
         return both(chosen, hir.Op("eq", (turn, its_turn), "b"))
 
@@ -359,6 +394,39 @@ def _runs(patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
                     runs |= {(*before, number, *after): whole for number in run}
         every = list(dict.fromkeys(runs.get(one, one) for one in every))
     return tuple(every)
+
+
+def _in_order(patterns: Sequence[Pattern]) -> list[Pattern]:
+    """Patterns in their order, of which one stands for those whose integer is always one more than before."""
+    runs: list[list[Pattern]] = []
+    raised: int | None = None
+    for one in patterns:
+        place = _raised(one, runs[-1][-1]) if runs else None
+        if place is not None and raised in (None, place):
+            raised = place
+            runs[-1].append(one)
+        else:
+            raised = None
+            runs.append([one])
+    found: list[Pattern] = []
+    for run in runs:
+        if len(run) < LEAST_RUN:
+            found += run
+            continue
+        (first, *_, last), place = run, _raised(run[1], run[0])
+        assert place is not None
+        found.append((*first[:place], Range(first[place], last[place]), *first[place + 1 :]))
+    return found
+
+
+def _raised(one: Pattern, before: Pattern) -> int | None:
+    """Where a pattern has an integer that is one more than in another, and differs in nothing else."""
+    if len(one) != len(before):
+        return None
+    places = [at for at, (a, b) in enumerate(zip(one, before, strict=True)) if (type(a), a) != (type(b), b)]
+    if len(places) != 1 or not type(one[places[0]]) is type(before[places[0]]) is int:
+        return None
+    return places[0] if one[places[0]] == before[places[0]] + 1 else None
 
 
 def _consecutive(numbers: Iterable[int]) -> list[list[int]]:

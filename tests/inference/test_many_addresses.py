@@ -1,0 +1,58 @@
+"""Kernels that go through many addresses, one by one as they are named, as machine code."""
+
+import numpy as np
+import pytest
+
+from gendsl import categorical, gen, normal, sample, select
+from gendsl.inference import elliptical_slice, gibbs, repeat, single_site, slice_sampling
+from gendsl.testing import running_on
+from tests.compiler.closed_steps import needs_llvm
+
+N = 30
+RECORDED = [(name, i) for name in "zwu" for i in range(N)]
+
+
+@gen
+def model(descending):
+    mu = ~normal(0, 5)
+    order = range(N - 1, -1, -1) if descending else range(N)
+    for i in order:
+        z = ("z", i) @ ~categorical([0.2, 0.3, 0.5])
+        ("y", i) @ ~normal(mu + 0.5 * z, 1)
+    for i in order:
+        ("w", i) @ ~normal(0, 1)
+        ("u", i) @ ~normal(0, 1)
+
+
+def each(name, numbers):
+    return [(name, i) for i in numbers]
+
+
+KERNELS = [
+    gibbs(select(*each("z", range(N)))),
+    gibbs(select(*each("z", range(2, N + 9))), skip_absent=True),
+    gibbs(select(*each("z", range(9, N)), ("z", 2), ("z", 1), *each("z", range(3, 8)))),
+    gibbs(select(*each("z", [7 * i % N for i in range(N)]))),
+    gibbs(select(*each("z", range(N))), scan="random"),
+    slice_sampling(select(*each("w", range(N)), "mu", *each("u", range(3, N)))),
+    elliptical_slice(select(*each("w", range(N)), *each("u", range(3)))),
+    single_site(select(*each("w", range(N)), *each("z", range(4, N)))),
+]
+
+
+@needs_llvm
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS, ids=range(len(KERNELS)))
+def test_same_chain(kernel, descending):
+    start = model.simulate((descending,), rng=1)
+    runs = {}
+    for runtime in ("reference", "native"):
+        with running_on(runtime):
+            runs[runtime] = sample(repeat(kernel, 5), start, 8, record=["mu", *RECORDED], seed=2)
+    assert runs["native"].ran == ["as machine code"]
+    moved = 0
+    for name in ["mu", *RECORDED]:
+        expected, found = (np.array(runs[one][name]) for one in ("reference", "native"))
+        assert np.allclose(found, expected, rtol=1e-9)
+        moved += len(np.unique(found)) > 1
+    assert moved >= 10
