@@ -197,13 +197,28 @@ def measured(distribution: Distribution) -> Support:
     measure = distribution._measure
     if measure is not None:
         return measure
-    support = distribution.support
+    support = _support_of(distribution)
     usual = type(support).canonical is Support.canonical
     if usual and support.shape == () and support.dim == 1 and not support.discrete:
         attributes = getattr(distribution, "__dict__", None)
         if attributes is not None:
             attributes[MEASURE] = _LINE
             return _LINE
+    return support
+
+
+def _support_of(distribution: Distribution) -> Support:
+    """The support of a distribution.
+
+    Raises:
+        NotADistributionError: it is none.
+    """
+    support = distribution.support
+    if not isinstance(support, Support):
+        raise NotADistributionError(
+            f"the support of {type(distribution).__name__} is {support!r}",
+            fix="give one of gendsl.supports, such as Real(), Positive(), Interval(0, 1)",
+        )
     return support
 
 
@@ -230,16 +245,11 @@ def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
     @functools.wraps(logpdf)
     def within(self: Distribution, x: Any) -> Any:
         if not isbox(x):
-            support = self.support
+            support = _support_of(self)
             array, of = inside.get(id(x), _UNKNOWN)
             if array() is x and support == of:
                 return logpdf(self, x)
             is_array = isinstance(x, np.ndarray)
-            if not isinstance(support, Support):
-                raise NotADistributionError(
-                    f"the support of {type(self).__name__} is {support!r}",
-                    fix="give one of gendsl.supports, such as Real(), Positive(), Interval(0, 1)",
-                )
             stacked = is_array and support.shape is not None and x.shape != support.shape
             if not stacked and not support.contains(x):
                 return -_INF
