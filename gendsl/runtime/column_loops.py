@@ -165,6 +165,8 @@ class ColumnLoopBlock(LookedThrough):
                 MISSING if kind is Simulate else self._given(execution, kind, path, used, step)
                 for step, path in zip(self.sites, paths, strict=True)
             ]
+            if execution.proposes and sum(one is MISSING for one in known) > 1:
+                raise NotColumnsError  # chains draw in the order of the program, however it runs
             hand_on(self.needed_handed, scope, [*known, *[MISSING for _ in self.kept]])
             for step in self.steps:
                 if step.site is None:
@@ -174,7 +176,9 @@ class ColumnLoopBlock(LookedThrough):
                 given = known[step.number]
                 drawn = given is MISSING
                 if drawn:
-                    given = drawn_column(step.family, rng, size, parameters)
+                    given = drawn_column(
+                        step.family, rng, size, parameters, in_order=execution.proposes
+                    )
                 total = column_total(step.family, given, parameters)
                 if drawn and total[2]:
                     raise NotColumnsError

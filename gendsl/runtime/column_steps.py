@@ -93,13 +93,20 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     return total_of(scores.tolist())
 
 
-def drawn_column(family: Any, rng: Any, size: int, parameters: tuple[Any, ...]) -> np.ndarray:
+def drawn_column(
+    family: Any, rng: Any, size: int, parameters: tuple[Any, ...], *, in_order: bool = False
+) -> np.ndarray:
     """Draws, one for each iteration.
+
+    Args:
+        in_order: whether they are to be those that one would draw one after the other.
 
     Raises:
         NotColumnsError: they have to be drawn one by one.
     """
     if Chosen in map(type, parameters):
+        if in_order:
+            raise NotColumnsError
         made: Any = None
         for members, given in _by_vector(family, parameters):
             some = drawn_column(family, rng, len(members), given)

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 
+import numpy as np
 import pytest
 
-from gendsl import categorical, gen, normal
+from gendsl import categorical, gen, normal, sample
+from gendsl.inference import mh
+from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 
@@ -157,3 +160,98 @@ def test_members_by_their_values(rng):
 
 def test_a_value_without_a_member_is_an_error():
     raises_everywhere(without_a_member, (3,), {"x": 0.1, ("y",): 0.2})
+
+
+@gen
+def one_of_several(table):
+    z = ~categorical([0.3, 0.4, 0.3])
+    grade = Grade(z)
+    other = Grade.LOW if z == 2 else 0
+    side = Side("left" if z else "right")
+    word = side if z == 1 else "left"
+    match grade:
+        case Grade.HIGH:
+            first = 1.0
+        case Grade.MID | Grade.LOW:
+            first = 2.0
+    table[z] = len(side) + {Grade.LOW: 1.0, Grade.MID: 2.0, Grade.HIGH: 3.0}[z]
+    second = table[z] * max(grade, 1) - (grade + other) / (1 + grade) + (word == "left") + (side == "right")
+    y = ~normal(first + second + sum([grade, other, z]), 1)
+
+
+@gen
+def kept_in_lists(n):
+    states, sides = [], ["left"] * n
+    for i in range(n):
+        z = ("z", i) @ ~categorical([0.3, 0.4, 0.3])
+        states.append(Grade(z))
+        sides[i] = Side.RIGHT if z == 1 else "left"
+    scale = np.array([1.0, 2.0, 3.0])
+    counts = [0.0] * len(Grade)
+    for i, state in enumerate(states):
+        counts[state] += scale[state] + (sides[i] == "right")
+        ("y", i) @ ~normal(sum(states[: i + 1]) + counts[0] - counts[2], 1 + (state > Grade.LOW))
+
+
+@gen
+def constants():
+    z = ~categorical([0.5, 0.5])
+    names = [len(kind.name) + len(kind.upper()) for kind in Side]
+    y = ~normal(sum(names) + isinstance(Grade.LOW, Grade) + isinstance(Side.LEFT, Side) + z, 1)
+
+
+@pytest.mark.parametrize("rng", range(5))
+@pytest.mark.parametrize(
+    "program, args", [(one_of_several, ([0.0] * 3,)), (kept_in_lists, (4,)), (constants, ())]
+)
+def test_members_as_numbers_and_strings(program, args, rng):
+    assert outcome(program, args, rng=rng) == "equal"
+
+
+def by_isinstance(z):
+    return isinstance(Grade(z), Grade) + 2.0 * isinstance(Grade.LOW if z else 0, Grade)
+
+
+def by_pattern(z):
+    match Grade(z):
+        case Grade():
+            return 1.0
+    return 2.0
+
+
+def by_name(z):
+    return len(Side("left" if z else "right").name) + len(Grade(z).name)
+
+
+def by_text(z):
+    return isinstance(Side.LEFT if z else "right", Side) + 0.5
+
+
+def by_identity(z):
+    return 1.0 if Grade(z) is Grade.MID else 2.0
+
+
+@pytest.mark.parametrize("function", [by_isinstance, by_pattern, by_name, by_text, by_identity])
+@pytest.mark.parametrize("rng", range(3))
+def test_members_are_not_taken_for_plain_numbers_and_strings(function, rng):
+    @gen
+    def program():
+        z = ~categorical([0.5, 0.5])
+        y = ~normal(function(z), 1)
+
+    found = outcome(program, (), rng=rng)
+    assert found == "equal" or found.startswith("refused")
+
+
+def test_members_that_are_recorded_keep_their_classes():
+    @gen
+    def program():
+        z = ~categorical([0.5, 0.5])
+        y = ~normal(z, 1)
+
+    start = program.generate((), {"y": 0.3}, init={"z": 0}, rng=1).trace
+    record = {"member": lambda t: Grade.MID if t["z"] else 0, "side": lambda t: Side.LEFT if t["z"] else "o"}
+    with running_on("native"):
+        run = sample(mh("z"), start, 50, record=record, seed=1)
+    assert set(run["member"]) == {Grade.MID, 0}
+    assert {type(one) for one in run["side"]} == {Side, str}

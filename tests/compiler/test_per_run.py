@@ -7,6 +7,7 @@ import pytest
 
 from gendsl import (
     bernoulli,
+    factor,
     gamma,
     gen,
     normal,
@@ -431,3 +432,30 @@ def rows_of_data(rows):
 def test_items_of_a_list_that_a_function_changes_are_made_in_each_step(monkeypatch, program, args):
     trace = program.generate(args, {"y": 1.0}, init={"x": 0.3}, rng=1).trace
     same_chains(mh(select("x")), trace, monkeypatch, draws=200, record=["x"])
+
+
+@gen
+def censored(times, seen):
+    b = ~normal(0, 1)
+    for i in range(len(times)):
+        if seen[i]:
+            ("d", i) @ ~factor(-math.log(times[i]) * b)
+        else:
+            ("d", i) @ ~factor(-b)
+
+
+@needs_llvm
+@pytest.mark.parametrize("as_list", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 5, 7, 8, 9, 12, 15, 16, 17, 31])
+def test_truth_values_and_numbers_of_data_are_kept_whatever_their_number(n, as_list):
+    """Machine code replaces the last items of a list, and leaves what lies behind it in memory alone."""
+    rng = np.random.default_rng(n)
+    seen = rng.random(n) < 0.6
+    args = rng.weibull(1.5, n), seen.tolist() if as_list else seen
+    start = censored.generate(args, init={"b": 0.2}).trace
+    runs = []
+    for runtime in ("reference", "native"):
+        with running_on(runtime):
+            runs.append(sample(mh("b"), start, 50, record="b", seed=1))
+    assert runs[1].ran == ["as machine code"]
+    assert np.allclose(runs[0]["b"], runs[1]["b"], rtol=1e-12)

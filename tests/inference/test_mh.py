@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gendsl import bernoulli, gen, normal, poisson, select, uniform, uniform_discrete
+from gendsl import bernoulli, categorical, gen, normal, poisson, select, uniform, uniform_discrete
 from gendsl.errors import (
     CoverageError,
     KernelError,
@@ -16,6 +16,7 @@ from gendsl.errors import (
     ZeroProbabilityError,
 )
 from gendsl.inference import MHInfo, independent, mh, sample, single_site
+from gendsl.testing import running_on, runtimes
 
 
 @gen
@@ -279,3 +280,39 @@ def test_functions_that_pick_no_selection():
         mh(lambda trace: "x")(start(), 1)
     with pytest.raises(KernelError, match=r"takes \(trace\) or \(trace, rng\)"):
         mh(lambda a, b, c: select("x"))
+
+
+@gen
+def in_pairs(n):
+    for i in range(n):
+        a = ("a", i) @ ~normal(0, 1)
+        ("b", i) @ ~normal(a, 1)
+        ("z", i) @ ~categorical([0.3, 0.7])
+
+
+@gen
+def drawn_in_pairs(trace):
+    for i in range(12):
+        a = ("a", i) @ ~normal(0, 1)
+        ("b", i) @ ~normal(a, 1)
+
+
+@gen
+def drawn_by_rows(trace):
+    rows = np.array([[0.2, 0.8], [0.6, 0.4]])
+    which = np.arange(12) % 2
+    for i in range(12):
+        ("z", i) @ ~categorical(rows[which[i]])
+
+
+@pytest.mark.parametrize("proposal", [drawn_in_pairs, drawn_by_rows], ids=lambda one: one.name)
+def test_proposals_with_loops_draw_in_the_order_of_the_program(proposal):
+    """Also where a runtime could draw all values of one choice at once: chains are the same on every one."""
+    runs, names = [], [("a", 3), ("b", 7), ("z", 2)]
+    start = in_pairs.simulate((12,), rng=1)
+    for runtime in runtimes():
+        with running_on(runtime):
+            runs.append(sample(mh(proposal), start, 40, record=names, seed=1))
+    for run in runs[1:]:
+        for name in names:
+            assert np.allclose(run[name], runs[0][name], rtol=1e-12)

@@ -251,6 +251,8 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
     probe = Value(inner)
     if isinstance(inner, Number) or (isinstance(inner, Known) and is_number(probe)):
         found = kind or kind_of(probe)
+        if kind is None and found != "f" and frame.program.records:
+            frame.fail_if(Op("eq", (n, _ZERO), "b"), "an array of an empty list, which is one of floats")
         made = filled(frame, found, [n], hir.ZEROS[found], what)
         over(
             frame,

@@ -34,6 +34,7 @@ from gendsl.compiler.front.binding import arguments, check_spread
 from gendsl.compiler.front.constructors import call_super, construct, gone_through, is_super, named_tuple
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.function_calls import call_closure, call_function, is_of_deques
+from gendsl.compiler.front.instances import asks_python
 from gendsl.compiler.front.objects import remembered
 from gendsl.compiler.front.sources import FunctionSource
 from gendsl.compiler.hir.failures import NotClosed
@@ -103,7 +104,7 @@ def _is_of_library(filename: str) -> bool:
 
 
 def _is_hashable_known(value: Value) -> bool:
-    if not isinstance(value.type, Known):
+    if not isinstance(value.type, Known) or asks_python(value, "__eq__", "__hash__"):
         return False
     try:
         hash(object_of(value))
@@ -159,6 +160,8 @@ def _is_replace(cls: Any, method: Any) -> bool:
 def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
     if getattr(found, "_is_autograd_primitive", False):  # nothing here is in a box of autograd's
         found = found.fun
+    if asks_python(known(found), "__eq__", "__hash__"):  # no function that is known here
+        return _call_instance(frame, found, args, named)
     handled = handles.statement(frame, found, args, named)
     if handled is None and not named:
         handled = components.call(frame, found, args) or lines.call(frame, found, args)
@@ -185,11 +188,16 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     wrapped = getattr(found, "__wrapped__", None)
     if isinstance(found, functools._lru_cache_wrapper):
         return remembered(frame, call(frame, known(wrapped), args, named))
-    cls = type(found)
     if handles.is_transform(found):
         return _call_transform(frame, found, args, named)
-    if isinstance(cls.__dict__.get("__call__"), FunctionType):
-        return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
+    return _call_instance(frame, found, args, named)
+
+
+def _call_instance(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    """A call of an object whose class has a `__call__` of the user's."""
+    method = getattr(type(found), "__call__", None)  # noqa: B004 (that of the class)
+    if isinstance(method, FunctionType):
+        return call_function(frame, method, [known(found), *args], named)
     name = getattr(found, "__qualname__", None) or getattr(found, "name", None) or repr(found)
     raise frame.not_closed(f"a call of {name}")
 

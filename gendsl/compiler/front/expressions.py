@@ -28,7 +28,7 @@ from gendsl.compiler.front import (
 from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import is_plain_tuple, test_of
+from gendsl.compiler.front.numbers import is_plain_tuple, negation, test_of, truth_value
 from gendsl.compiler.front.operators import binary, compare, truth, unary
 from gendsl.compiler.front.stats import FrozenMultivariate
 from gendsl.compiler.hir import Const, Expr, Op
@@ -122,6 +122,8 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return traces.attribute(frame, value, name)
         case Number(kind="i", mixed=False) if name in ("bit_count", "bit_length"):
             return Value(Method(value.type, name), value.leaves)
+        case Number(members=members) | Text(members=members) if any(hasattr(one, name) for one in members):
+            raise frame.not_closed(f"{name} of what may be a member of an enumeration")
         case _ if not _may_have(value.type, name):
             frame.fail(f"{describe(value.type)} has no attribute {name}")
             return NOTHING
@@ -129,7 +131,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return known({"ndim": 0, "shape": (), "size": 1}[name])
         case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2 | 3):
             return Value(Method(value.type, name), value.leaves)
-        case Known(value=found) if isinstance(found, (str, RandomGenerator)):
+        case Known(value=found) if isinstance(found, RandomGenerator) or _is_of_strings(found, name):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found):
             return outside.attribute_of_constant(frame, found, name)
@@ -150,6 +152,11 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
     raise frame.not_closed(f"the attribute {name} of {describe(value.type)}")
 
 
+def _is_of_strings(found: Any, name: str) -> bool:
+    """Whether an attribute of a constant is that of any string, and none of a class of its own."""
+    return isinstance(found, str) and getattr(type(found), name, None) is getattr(str, name, 0)
+
+
 def _may_have(type_: Type, name: str) -> bool:
     """Whether a value of a type may have an attribute: containers and strings have those of their classes."""
     match type_:
@@ -159,7 +166,9 @@ def _may_have(type_: Type, name: str) -> bool:
             classes = dict, Counter, OrderedDict, defaultdict
         case Set():
             classes = set, frozenset
-        case Text() | Known(value=str()):
+        case Known(value=str() as found):
+            return hasattr(found, name)
+        case Text():
             classes = (str,)
         case _:
             return True
@@ -213,13 +222,17 @@ def _simplified(value: Value) -> Value:
     return value
 
 
-def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
+def _boolean(frame: Frame, node: ast.BoolOp, *, as_test: bool = False) -> Value:
     is_and = isinstance(node.op, ast.And)
+
+    def operand(i: int) -> Value:
+        part = node.values[i]
+        return truth_value(condition(frame, part)) if as_test else expression(frame, part)
 
     def from_(i: int) -> Value:
         if i == len(node.values) - 1:
-            return expression(frame, node.values[i])
-        first = frame.atoms(expression(frame, node.values[i]))
+            return operand(i)
+        first = frame.atoms(operand(i))
         test = truth(frame, first)
         if isinstance(test, Const):
             return from_(i + 1) if bool(test.value) == is_and else first
@@ -244,7 +257,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
 
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Value:
-    test = truth(frame, expression(frame, node.test))
+    test = condition(frame, node.test)
     positive, negative = narrowings(frame, node.test, True), narrowings(frame, node.test, False)
     saved = {name: frame.env[name] for name in {*positive, *negative} if name in frame.env}
 
@@ -361,7 +374,12 @@ def _call(frame: Frame, node: ast.Call) -> Value:
 
 
 def condition(frame: Frame, node: ast.expr) -> Expr:
-    """The truth of an expression."""
+    """The truth of an expression, of which Python asks once for each operand of `and`, `or` and `not`."""
+    match node:
+        case ast.BoolOp():
+            return truth(frame, _boolean(frame, node, as_test=True))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return negation(condition(frame, operand))
     return truth(frame, expression(frame, node))
 
 

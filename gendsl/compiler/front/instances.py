@@ -17,8 +17,8 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Expr, Op
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, Dict, Generator, Iterator, List, Object, Set, Tuple, Type
-from gendsl.compiler.hir.values import Value, make_tuple
+from gendsl.compiler.hir.types import Array, Dict, Generator, Iterator, List, Object, Set, Tuple, Type, Union
+from gendsl.compiler.hir.values import NOTHING, Value, make_tuple
 from gendsl.distributions import Distribution
 
 _REFLECTED = {"lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__"}
@@ -111,8 +111,13 @@ def _written(cls: type | None, name: str) -> bool:
     return isinstance(method, FunctionType) and method.__code__.co_filename != "<string>"
 
 
+def _may_be_unimplemented(found: Value) -> bool:
+    every = found.type.alternatives if isinstance(found.type, Union) else (found.type,)
+    return any(getattr(one, "value", None) is NotImplemented for one in every)
+
+
 def _answer(frame: Frame, found: Value, cls: Any) -> Value:
-    if getattr(found.type, "value", None) is NotImplemented:
+    if _may_be_unimplemented(found):
         raise frame.not_closed(f"a comparison of a {cls.__name__} that is not implemented")
     return found
 
@@ -138,15 +143,34 @@ def ordered(frame: Frame, name: str, a: Value, b: Value) -> Value | None:
     return frame.language.compared(frame, name, mine, theirs)
 
 
+def says_its_order(type: Type) -> bool:
+    """Whether values of a type may be instances of a class that says itself which of two comes first."""
+    every = type.alternatives if isinstance(type, Union) else (type,)
+    classes = (_class_of(Value(one)) for one in every)
+    return any(_written(cls, "__lt__") or _written(cls, "__gt__") for cls in classes)
+
+
+def says_what_is_equal(value: Value) -> bool:
+    """Whether a value is an instance of a class with an `__eq__` of the user's."""
+    cls = _class_of(value)
+    return cls is not None and _written(cls, "__eq__")
+
+
+def answered(frame: Frame, a: Value, b: Value) -> Value | None:
+    """What an `__eq__` of the user's gives for two values, a truth value or not; None where there is none."""
+    first = _class_of(a)
+    if first is None or not _written(first, "__eq__") or _goes_first(a, b, "__eq__"):
+        return None
+    return _answer(frame, frame.language.call_method(frame, a, "__eq__", [b]), first)
+
+
 def equal(frame: Frame, a: Value, b: Value) -> Expr | None:
     """Whether two instances are equal; None where that is not known of their classes."""
     first, second = _class_of(a), _class_of(b)
     if first is None or overrides(first, "__ne__") or _goes_first(a, b, "__eq__"):
         return None
     if _written(first, "__eq__"):
-        return frame.language.truth(
-            frame, _answer(frame, frame.language.call_method(frame, a, "__eq__", [b]), first)
-        )
+        return frame.language.truth(frame, answered(frame, a, b) or NOTHING)
     if second is not first:
         return None
     if getattr(first, "__eq__", None) is getattr(object, "__eq__", None):
@@ -220,7 +244,7 @@ def in_place(frame: Frame, name: str, old: Value, new: Value) -> Value | None:
 
 
 def _given(frame: Frame, found: Value, method: str) -> Value:
-    if getattr(found.type, "value", None) is NotImplemented:
+    if _may_be_unimplemented(found):
         raise frame.not_closed(f"a {method} that is not implemented for what it is given")
     return found
 

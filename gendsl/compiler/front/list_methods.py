@@ -8,6 +8,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front.containers import item, items_made, length
 from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.instances import says_its_order
 from gendsl.compiler.front.lists import (
     append,
     copied,
@@ -20,7 +21,7 @@ from gendsl.compiler.front.lists import (
     store,
     writable,
 )
-from gendsl.compiler.front.numbers import negation, test_of
+from gendsl.compiler.front.numbers import is_nan, negation, test_of
 from gendsl.compiler.hir import Const, Op, Var, both
 from gendsl.compiler.hir.types import NEVER, Iterator, List
 from gendsl.compiler.hir.values import NONE, NOTHING, Value, is_known, items_of, known, number, object_of
@@ -102,6 +103,11 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
     n = frame.atom(length(frame, made), "n")
     i = frame.fresh("i", "i")
 
+    def is_less(one: Value, other: Value) -> hir.Expr:
+        if descending:
+            one, other = other, one
+        return test_of(frame.language.compared(frame, "lt", one, other))
+
     def outer(body: hir.Body, label: int) -> hir.Statement:
         return hir.For(i, Const(1, "i"), n, Const(1, "i"), body, label)
 
@@ -110,6 +116,7 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
     ):  # insertion from the right; a merge sort for long lists is in the printers' library
         moving = frame.atoms(item(frame, made, i))
         its_key = frame.atoms(item(frame, keys, i)) if keys is not made else moving
+        _fail_if_nan(frame, its_key)
         j = frame.set(Op("add", (i, Const(0, "i")), "i"), "j")
         label = frame.program.new_label()
         body: hir.Body = []
@@ -119,13 +126,9 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
             frame.emit(hir.If(Op("le", (j, Const(0, "i")), "b"), stop, []))
             before = frame.set(Op("sub", (j, Const(1, "i")), "i"), "before")
             other = frame.atoms(item(frame, keys, before))
-            order = (
-                frame.language.compared(frame, "lt", other, its_key)
-                if descending
-                else frame.language.compared(frame, "lt", its_key, other)
-            )
+            _fail_if_nan(frame, other)
             stop = [hir.Leave(label)]
-            frame.emit(hir.If(negation(test_of(order)), stop, []))
+            frame.emit(hir.If(negation(is_less(its_key, other)), stop, []))
             store(frame, made, j, item(frame, made, before))
             if keys is not made:
                 store(frame, keys, j, other)
@@ -137,7 +140,46 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
     frame.unrolled += ("insert",)
     frame.loop(at, outer, [], insert_one)
     frame.unrolled = frame.unrolled[:-1]
+    if says_its_order(frame.program.facts.item(keys.type.site)):  # type: ignore[attr-defined]
+        _check_order(frame, keys, n, is_less)
     return made
+
+
+def _fail_if_nan(frame: Frame, key: Value) -> None:
+    """Fail where a key of a sort is NaN: then the order depends on how one sorts."""
+    for leaf in key.leaves:
+        if leaf.kind == "f":
+            frame.fail_if(is_nan(leaf), "a sort by NaN")
+
+
+def _check_order(frame: Frame, keys: Value, n: hir.Expr, is_less: Callable[[Value, Value], hir.Expr]) -> None:
+    """Fail unless sorted keys, which are compared by a method of the user's, are in the only order that they
+    can be in: those of which neither is less than the other one follow each other.
+    """
+    i, j = frame.fresh("i", "i"), frame.fresh("j", "i")
+    less = frame.fresh("less", "b")
+
+    def each(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(i, Const(0, "i"), n, Const(1, "i"), body, label)
+
+    def later(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(j, Op("add", (i, Const(1, "i")), "i"), n, Const(1, "i"), body, label)
+
+    def compare() -> None:
+        one, other = frame.atoms(item(frame, keys, i)), frame.atoms(item(frame, keys, j))
+        forth = frame.atom(is_less(one, other))
+        above = frame.atom(is_less(frame.atoms(item(frame, keys, Op("sub", (j, Const(1, "i")), "i"))), other))
+        wrong = Op("ne", (forth, Op("or", (less, above), "b")), "b")
+        frame.fail_if(Op("or", (wrong, is_less(other, one)), "b"), "a sort by what is no order")
+        frame.emit(hir.Set([less], [forth]))
+
+    def compare_all() -> None:
+        frame.emit(hir.Set([less], [hir.FALSE]))
+        frame.loop(frame.here, later, [], compare)
+
+    frame.unrolled += ("check",)
+    frame.loop(frame.here, each, [], compare_all)
+    frame.unrolled = frame.unrolled[:-1]
 
 
 def reverse(frame: Frame, value: Value) -> None:

@@ -28,6 +28,8 @@ from gendsl.compiler.hir.values import (
     object_of,
 )
 
+_NO_SEQUENCES = Number, Text, Dict, Tuple, Object
+
 
 def match_statement(frame: Frame, node: ast.Match) -> None:
     subject = frame.atoms(expression(frame, node.subject))
@@ -74,9 +76,8 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
             if name is not None:
                 names[name] = subject
             return test
-        case ast.MatchOr(patterns=patterns) if not any(isinstance(p, ast.MatchAs) for p in patterns):
-            tests = [_matches(frame, p, subject, names) for p in patterns]
-            return container_operators.any_of(frame, tests)
+        case ast.MatchOr(patterns=patterns):
+            return _matches_one(frame, subject, patterns, names)
         case ast.MatchSequence(patterns=patterns):
             return _matches_sequence(frame, pattern, frame.opened(subject), patterns, names)
         case ast.MatchMapping(keys=keys, patterns=patterns, rest=None):
@@ -105,6 +106,30 @@ def _where(
     return both(fits, test.leaf)
 
 
+def _matches_one(
+    frame: Frame, subject: Value, patterns: list[ast.pattern], names: dict[str, Value]
+) -> hir.Expr:
+    """Whether a value fits one of some patterns, of which the first that it fits gives values to names."""
+    bound: dict[str, Value] = {}
+    test = frame.atom(_matches(frame, patterns[0], subject, bound))
+    if len(patterns) == 1:
+        names.update(bound)
+        return test
+    if not bound:  # as in all of them
+        tests = [test, *(_matches(frame, one, subject, names) for one in patterns[1:])]
+        return container_operators.any_of(frame, tests)
+    others: dict[str, Value] = {}
+
+    def by_others() -> Value:
+        fits = _matches_one(frame, subject, patterns[1:], others)
+        return make_tuple([number(fits), *(others.get(name, NOTHING) for name in bound)])
+
+    found = frame.branch(test, lambda: make_tuple([number(hir.TRUE), *bound.values()]), by_others)
+    fits, *values = items_of(found)
+    names.update(zip(bound, values, strict=True))
+    return fits.leaf
+
+
 def _matches_sequence(
     frame: Frame,
     pattern: ast.pattern,
@@ -114,7 +139,7 @@ def _matches_sequence(
 ) -> hir.Expr:
     if isinstance(subject.type, Union):
         tuples = [i for i, one in enumerate(subject.type.alternatives) if isinstance(one, Tuple)]
-        plain = (Number, Text, Dict, Tuple)
+        plain = Number, Text, Dict, Tuple
         if len(tuples) == 1 and all(isinstance(one, plain) for one in subject.type.alternatives):
             subject = frame.atoms(subject)
             is_one = Op("eq", (subject.leaves[0], Const(tuples[0], "i")), "b")
@@ -137,6 +162,8 @@ def _matches_sequence(
         if not is_tuple and not isinstance(constant, tuple):
             if isinstance(constant, Sequence) and not isinstance(constant, str):
                 raise frame.not_closed("a pattern of a sequence that is a constant", pattern)
+            if not (is_known(subject) or is_never(subject) or isinstance(subject.type, _NO_SEQUENCES)):
+                raise frame.not_closed(f"a pattern of a sequence for a {describe(subject.type)}", pattern)
             return hir.FALSE
         count = len(items_of(subject))
         fits = Const(count >= least if stars else count == least, "b")
@@ -197,7 +224,7 @@ def _matches_class(
     kind = object_of(wanted)
     found = objects.is_instance(frame, subject.type, kind)
     if found is None:
-        raise frame.not_closed("a pattern of a class of NumPy's", cls)
+        raise frame.not_closed(f"a pattern of {kind.__name__} for {describe(subject.type)}", cls)
     if not found:
         return hir.FALSE
     if patterns and kind in (float, int, bool, str, list, tuple, dict):

@@ -51,9 +51,7 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
     def one(value: Value) -> Value:
         found = objects.is_instance(frame, value.type, wanted)
         if found is None:
-            classes = objects.classes_of(value.type)  # type: ignore[arg-type]
-            every = " or ".join(dict.fromkeys(one.__name__ for one in classes))
-            raise frame.not_closed(f"isinstance of a number that may be of type {every}")
+            raise frame.not_closed(f"isinstance of what may be of type {objects.named_classes(value.type)}")
         return known(found)
 
     return frame.switch(value, one)

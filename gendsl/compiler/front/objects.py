@@ -16,10 +16,11 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import instances, library_deque, outside
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.hir import Const
+from gendsl.compiler.hir.facts import number_type
 from gendsl.compiler.hir.types import (
-    TEXT,
     Array,
     Dict,
+    Iterator,
     Known,
     List,
     Method,
@@ -66,13 +67,9 @@ def remembered(frame: Frame, value: Value) -> Value:
 def widened(type: Type) -> Type:
     match type:
         case Text():
-            return TEXT
-        case Known(value=bool()):
-            return Number("b")
-        case Known(value=int() as found) if -(2**63) <= found < 2**63:
-            return Number("i")
-        case Known(value=float()):
-            return Number("f")
+            return Text(None, type.members)
+        case Known(value=bool() | int() | float()):
+            return number_type(type) or type
         case Tuple(items, cls, names):
             return Tuple(tuple(map(widened, items)), cls, names)
         case Known(value=tuple() as items) if items and all(isinstance(i, (int, float)) for i in items):
@@ -222,13 +219,14 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
 
 
 _UNDERSTOOD = (property, functools.cached_property, FunctionType, staticmethod, classmethod)
-
-
 """What of a class it is known of what its instances make of it."""
 
 
-def classes_of(type_: Number) -> list[type]:
-    """The classes that a number may be of."""
+def classes_of(type_: Type) -> list[type]:
+    """The classes that a number or a string may be of."""
+    if isinstance(type_, Text):
+        return [str, *type_.members]
+    assert isinstance(type_, Number)
     kinds = "bif"[: "bif".index(type_.kind) + 1] if type_.mixed else type_.kind
     python: dict[str, type] = {"f": float, "i": int, "b": bool}
     other: dict[str, type] = {"f": np.float64, "i": np.int64, "b": np.bool_}
@@ -236,7 +234,14 @@ def classes_of(type_: Number) -> list[type]:
     every: tuple[list[dict[str, type]], ...] = (
         [python], [python, other], [other], [array], [python, other, array],
     )  # fmt: skip
-    return [table[kind] for kind in kinds for table in every[type_.numpy]]
+    return [*type_.members, *(table[kind] for kind in kinds for table in every[type_.numpy])]
+
+
+def named_classes(type_: Type) -> str:
+    """What a value may be an instance of, as a message shows it."""
+    if not isinstance(type_, (Number, Text)):
+        return describe(type_)
+    return " or ".join(dict.fromkeys(one.__name__ for one in classes_of(type_)))
 
 
 def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
@@ -263,6 +268,9 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
             return found.pop() if len(found) == 1 else None
         case Array():
             return any(issubclass(np.ndarray, one) for one in every)
-    if describe(type_) == "text":
-        return any(issubclass(str, one) for one in every)
+        case Iterator("range"):
+            return any(issubclass(range, one) for one in every)
+        case Text():
+            found = {issubclass(one, classes) for one in classes_of(type_)}
+            return found.pop() if len(found) == 1 else None
     return None

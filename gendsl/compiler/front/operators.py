@@ -225,6 +225,8 @@ def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return number(Op(name, (number_leaf(a, kind), number_leaf(b, kind)), "b"), a, b)
     if isinstance(a.type, Array) or isinstance(b.type, Array):
         return arrays.binary(frame, name, a, b)
+    if name == "eq" and (answer := instances.answered(frame, a, b)) is not None:
+        return answer
     if name in ("eq", "ne"):
         same = equal(frame, a, b)
         return truth_value(same if name == "eq" else negation(same))
@@ -284,7 +286,22 @@ def equal_parts(frame: Frame, a: Value, b: Value) -> Expr:
         return test_of(frame.switch(b, lambda one: number(equal_parts(frame, a, one))))
     if all(is_number(one) and kind_of(one) == "f" for one in (a, b)):
         frame.fail_if(both(*(is_nan(number_leaf(one, "f")) for one in (a, b))), NAN_IN_CONTAINER)
-    return equal(frame, a, b)
+    same = equal(frame, a, b)
+    if instances.says_what_is_equal(a) and a.type == b.type:
+        same = frame.atom(same)
+        one_object: Expr = hir.TRUE
+        for mine, other in zip(a.leaves, b.leaves, strict=True):
+            one_object = both(one_object, _alike(mine, other))
+        frame.fail_if(both(negation(same), one_object), "an object that is not equal to itself")
+    return same
+
+
+def _alike(one: Expr, other: Expr) -> Expr:
+    """Whether two leaves can't be told from each other."""
+    if one.kind == "r":
+        return Op("same", (one, other), "b")
+    equal = Op("eq", (one, other), "b")
+    return equal if one.kind != "f" else Op("or", (equal, both(is_nan(one), is_nan(other))), "b")
 
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr:

@@ -15,7 +15,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import library_counters, texts
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.instances import is_key_by_parts
+from gendsl.compiler.front.instances import asks_python, is_key_by_parts
 from gendsl.compiler.front.lists import writable
 from gendsl.compiler.front.numbers import negation, to_integer
 from gendsl.compiler.front.table_functions import (
@@ -111,6 +111,8 @@ def _checked_key(frame: Frame, type: Type) -> None:
             if sum(issubclass(cls, tuple) for cls in classes) > 1:
                 raise frame.not_closed("tuples of several classes as keys of a dict: two may be equal")
             return
+    if isinstance(type, Known) and asks_python(Value(type), "__eq__", "__hash__"):
+        raise frame.not_closed(f"{describe(type)}, which says itself what is equal to it, as a key of a dict")
     if isinstance(type, List) and frame.program.facts.sequence(type.site) is tuple:
         raise frame.not_closed("a tuple as a key of a dict, whose length only a run tells")
     if type != NEVER and (leaves(type) or isinstance(type, Tuple)):

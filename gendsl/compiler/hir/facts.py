@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 from gendsl.compiler import hir
@@ -17,11 +18,8 @@ from gendsl.compiler.hir.joined import parsed
 from gendsl.compiler.hir.types import (
     BOOL,
     EITHER,
-    FLOAT,
-    INT,
     MAYBE,
     NEVER,
-    TEXT,
     YES,
     Array,
     Box,
@@ -66,30 +64,35 @@ def _with_parts(closure: Closure, parts: list[Type]) -> Closure:
     return replace(closure, defaults=tuple(named[:count]), captured=kept)
 
 
-def _number_type(type: Type) -> Number | None:
+def number_type(type: Type) -> Number | None:
+    """The type of numbers like one that is known; None where there is none."""
     match type:
         case Number():
             return type
         case Known(value=bool()):
             return BOOL
         case Known(value=int() as found):
-            return INT if -(2**63) <= found < 2**63 else None
-        case Known(value=float()):
-            return FLOAT
+            return Number("i", members=members_of(found)) if -(2**63) <= found < 2**63 else None
+        case Known(value=float() as found):
+            return Number("f", members=members_of(found))
     return None
+
+
+def members_of(value: Any) -> frozenset[Any]:
+    """The enumeration of which a constant is a member."""
+    return frozenset([type(value)] if isinstance(value, Enum) else ())
 
 
 def _either_text(a: Type, b: Type) -> Text:
     """The type of strings that are of one of two types."""
-    options: set[str] = set()
+    options: set[str] | None = set()
+    members: frozenset[Any] = frozenset()
     for one in (a, b):
-        if isinstance(one, Known):
-            options.add(one.value)
-        elif isinstance(one, Text) and one.options is not None:
-            options |= one.options
-        else:
-            return TEXT
-    return Text(frozenset(options)) if len(options) <= MOST_OPTIONS else TEXT
+        found = one.options if isinstance(one, Text) else {str.__str__(one.value)}  # type: ignore[attr-defined]
+        options = None if options is None or found is None else options | found
+        members |= one.members if isinstance(one, Text) else members_of(one.value)  # type: ignore[attr-defined]
+    few = options is not None and len(options) <= MOST_OPTIONS
+    return Text(frozenset(options) if few and options else None, members)
 
 
 def _is_of_site(place: Hashable) -> bool:
@@ -353,12 +356,12 @@ class Facts:
         """The one type, not a union, that holds the values of both; None where there is none."""
         if type(a) is type(b) and getattr(a, "frozen", False) != getattr(b, "frozen", False):
             self.flag(_EITHER)
-        x, y = _number_type(a), _number_type(b)
+        x, y = number_type(a), number_type(b)
         if x is not None and y is not None:
             kind = max(x.kind, y.kind, key="bif".index)
             mixed = x.mixed or y.mixed or x.kind != y.kind
             either = EITHER if max(x.numpy, y.numpy) > YES else MAYBE
-            return Number(kind, x.numpy if x.numpy == y.numpy else either, mixed)
+            return Number(kind, x.numpy if x.numpy == y.numpy else either, mixed, x.members | y.members)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return _either_text(a, b)

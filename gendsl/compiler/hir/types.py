@@ -26,12 +26,14 @@ class Number(Type):
     NumPy's scalars are the same numbers to a text, but not all operations mean the same: the sum of two of
     its truth values is one of them, and so on. `numpy` says whether it is one of them, or an array without
     axes, which all operations take for one: NO, MAYBE, YES, ARRAY, or EITHER, if it may be such an array.
-    `mixed` is whether it may be of a narrower kind in the program, as an item of `[1, 0.5]`.
+    `mixed` is whether it may be of a narrower kind in the program, as an item of `[1, 0.5]`; `members` are
+    the enumerations of which it may be a member.
     """
 
     kind: str
     numpy: int = 0
     mixed: bool = False
+    members: frozenset[type] = frozenset()
 
 
 NO, MAYBE, YES, ARRAY, EITHER = 0, 1, 2, 3, 4
@@ -60,9 +62,11 @@ class Text(Type):
 
     Attributes:
         options: the constants of which it is one; None for a string of the data, or one of many.
+        members: the enumerations of which it may be a member.
     """
 
     options: frozenset[str] | None = None
+    members: frozenset[type] = frozenset()
 
 
 TEXT = Text()

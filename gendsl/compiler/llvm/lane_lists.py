@@ -12,7 +12,7 @@ from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.llvm.lane_values import COUNTING, VECTORS, LaneValues
 from gendsl.compiler.llvm.native_layout import TemplateWords, Word
 from gendsl.compiler.llvm.text import TAG
-from gendsl.compiler.llvm.vector_math import BITS, INTEGERS, POINTERS, splat
+from gendsl.compiler.llvm.vector_math import BITS, GATHERED, INTEGERS, POINTERS, splat
 from gendsl.compiler.passes.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
 
 
@@ -117,7 +117,7 @@ class LaneLists(LaneValues):
         data = self._data(ref)
         if width == 1:
             where = self._let(f"getelementptr i64, ptr {data}, i64 {at}")
-            self._write_active(where, values[0], store.layout[0])
+            self._write_some(where, values[0], store.layout[0])
             return
         with self._lanes_of(self.mask()) as lane:
             place = self._let(f"mul i64 {self._let(f'add i64 {at}, {lane}')}, {width}")
@@ -129,8 +129,28 @@ class LaneLists(LaneValues):
                     where, self._let(f"extractelement {VECTORS[kind]} {value}, i64 {lane}"), kind
                 )
 
+    def _write_some(self, where: str, value: str, kind: Kind) -> None:
+        """Replace items one behind the other in the active lanes, and nothing else: what lies behind the end
+        of a list is not its own.
+        """
+        to = self.to
+        every, some, after = to.label("every"), to.label("some"), to.label("after")
+        mask = self.mask()
+        is_full = self._let(f"icmp eq i{LANES} {self._number(mask)}, -1")
+        to.add(f"br i1 {is_full}, label %{every}, label %{some}")
+        to.start(every)
+        self._write(where, value, kind)
+        to.add(f"br label %{after}")
+        to.start(some)
+        if kind == "b":
+            value, kind = self._let(f"zext {BITS} {value} to {INTEGERS}"), "i"
+        given = f"{VECTORS[kind]} {value}, ptr {where}, i32 8, {BITS} {self._bits(mask)}"
+        to.add(f"call void @llvm.masked.store.v{LANES}{GATHERED[kind]}.p0({given}), !tbaa {TAG[kind]}")
+        to.add(f"br label %{after}")
+        to.start(after)
+
     def _write_active(self, where: str, value: str, kind: Kind) -> None:
-        """Replace a vector in memory in the active lanes."""
+        """Replace a vector in memory, all of which is the lanes' own, in those that are active."""
         before, active, type_ = self._read(where, kind), self._bits(self.mask()), VECTORS[kind]
         kept = self._let(f"select {BITS} {active}, {type_} {value}, {type_} {before}")
         self._write(where, kept, kind)

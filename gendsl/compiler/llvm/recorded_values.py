@@ -185,6 +185,8 @@ def kind_of(facts: Facts, type: Type) -> Kind:
     match facts.canonical(type):
         case Known(value) if _is_constant(value):
             return Constant(value)
+        case Number(members=members) | Text(members=members) if members:
+            raise NotClosed("a value that may be a member of an enumeration: make it int(...), or str(...)")
         case Number(mixed=True):
             raise NotClosed("a number that is now an int or a bool, now another kind: make it float(...)")
         case Number(kind, numpy) if numpy in (NO, YES):
