@@ -22,6 +22,7 @@ from gendsl.compiler.front.numbers import test_of
 from gendsl.compiler.front.operators import compared
 from gendsl.compiler.hir import Const, Expr, Op, both
 from gendsl.compiler.hir.coordinates import UNKNOWN, WEIGHTS
+from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 from gendsl.compiler.hir.values import (
     NONE,
@@ -71,13 +72,16 @@ def _trace_of(frame: Frame, args: list[Value]) -> Value:
     return traces.whole(traces.trace_given(frame.program, handle.type.trace.name))
 
 
-def _distribution_in(frame: Frame, args: list[Value]) -> Value:
+def _distribution_in(
+    frame: Frame, args: list[Value], counted: tuple[Template, Expr] | None = None
+) -> Value:
     """The distribution of a choice."""
     trace, address = args
     found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
     if len(found) != 1 or found[0].test is not hir.TRUE:
         raise frame.not_closed("the distribution of a choice of one type or another")
-    return trace_programs.distribution_at(frame, found[0].template, found[0].indices, is_given=True)
+    one = found[0]
+    return trace_programs.distribution_at(frame, one.template, one.indices, is_given=True, counted=counted)
 
 
 def _choices_of(frame: Frame, args: list[Value]) -> Value:
@@ -100,8 +104,11 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
     """The distributions of the choices of a component, which must be the same for the first two."""
     trace, spaces, k, number_of = args
     some = test_of(compared(frame, "gt", k, known(0)))
+    counted = None
     if not _is_fixed(frame, trace, _known_path(frame, spaces), object_of(number_of).address):
-        frame.fail_unless(some, "no component to see the prior of one from")
+        counted = _number_with_one(frame, trace, k, number_of)
+        if counted is None:
+            frame.fail_unless(some, "no component to see the prior of one from: give `propose`")
     first: list[Value] = []
 
     def look() -> Value:
@@ -115,18 +122,39 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
         for found in traces.templates_at(frame, traces.deeper(frame, trace, full)):
             if len(frame.program.distributions[found.template.number]) > 1:
                 raise frame.not_closed("the prior of a choice that is made in several places")
-        pairs.append(make_tuple([path, _distribution_in(frame, [trace, full])]))
+        pairs.append(make_tuple([path, _distribution_in(frame, [trace, full], counted)]))
 
     def compare() -> Value:
         second = items_of(_choices_of(frame, [trace, spaces, known(1)]))
         for pair, other in zip(pairs, second, strict=True):
             mine = items_of(pair)[1]
-            theirs = _distribution_in(frame, [trace, items_of(other)[1]])
+            theirs = _distribution_in(frame, [trace, items_of(other)[1]], counted)
             frame.fail_unless(_equal_parameters(frame, mine, theirs), "components with different priors")
         return NONE
 
     frame.branch(test_of(compared(frame, "gt", k, known(1))), compare, lambda: NONE)
     return make_tuple(pairs)
+
+
+def _number_with_one(
+    frame: Frame, trace: Value, k: Value, number_of: Value
+) -> tuple[Template, Expr] | None:
+    """The choice of the number of components, and how many the program is to find where the prior of one is
+    looked at: as many as there are, or two, or one if there are none; None where no choice is that number.
+
+    That the first two have one prior, where there are none, is left to the steps from where they are there.
+    """
+    address = object_of(number_of).address
+    if address is None:
+        return None
+    found = list(traces.templates_at(frame, traces.deeper(frame, trace, known(address))))
+    one = found[0].template if len(found) == 1 and not found[0].rest else None
+    if one is None or one.rank or one.type != Number("i"):
+        return None
+    may_be = frame.language.call_method(frame, number_of, "may_be", [trace, known(2)])
+    new = frame.choose(test_of(may_be), lambda: known(2), lambda: known(1))
+    there = test_of(compared(frame, "gt", k, known(0)))
+    return one, frame.atom(number_leaf(frame.choose(there, lambda: k, lambda: new), "i"))
 
 
 def _equal_parameters(frame: Frame, one: Value, another: Value) -> Expr:

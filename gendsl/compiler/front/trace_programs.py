@@ -15,17 +15,24 @@ from gendsl.compiler.hir.values import Value
 
 
 def distribution_at(
-    frame: Frame, template: Template, indices: tuple[Expr, ...], *, is_given: bool = False
+    frame: Frame,
+    template: Template,
+    indices: tuple[Expr, ...],
+    *,
+    is_given: bool = False,
+    counted: tuple[Template, Expr] | None = None,
 ) -> Value:
     """The distribution of a choice of a trace: what its program has there.
 
     Args:
+        counted: a choice of an integer, and which one the program finds in its place: then it may come to
+            choices that the trace does not have, as those of more components.
         is_given: whether the program in which this is asked is given the trace; else it is the state,
             whose choices have other values while they are updated than what is read of a trace.
     """
     program = frame.program
     fixed = program.fixed_parameters(template)
-    if fixed is not None and (is_given or not program.deciding(template, fixed)):
+    if fixed is not None and counted is None and (is_given or not program.deciding(template, fixed)):
         return _fixed_distribution(frame, template, fixed)
     noted = program.distributions[template.number]
     _, kind = noted[0]
@@ -34,13 +41,15 @@ def distribution_at(
         kind = program.facts.canonical(program.facts.get(program.told(template)))
         if kind == NEVER:
             raise frame.not_closed("the distribution of a choice, of one type or another")
-    if template.number not in program.asked:
+    key = template.number, None if counted is None else counted[0].number
+    if key not in program.asked:
         name, origin = f"distribution_of_{template.name}", f"the distribution of {template.name}"
         made = hir.Function(program.function_name(name), results=list(leaves(kind)), origin=origin)
-        program.asked[template.number] = template, made
+        program.asked[key] = template, made, None if counted is None else counted[0]
     given = [leaf for value in program.arguments_of(template.trace) for leaf in value.leaves]
     targets = [frame.fresh("parameter", leaf) for leaf in leaves(kind)]
-    frame.emit(hir.Call(list(targets), program.asked[template.number][1], [*indices, *given]))
+    number = [] if counted is None else [counted[1]]
+    frame.emit(hir.Call(list(targets), program.asked[key][1], [*indices, *number, *given]))
     return Value(kind, tuple(targets))
 
 

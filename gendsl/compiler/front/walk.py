@@ -81,7 +81,7 @@ class Walk:
         self.makers: dict[int, list[hir.Function]] = {}
         self.known: dict[str, Definitions] = {}
         self.argument_places: dict[hir.Function, dict[Expr, tuple[int, int]]] = {}
-        self.asked: dict[int, tuple[Template, hir.Function]] = {}
+        self.asked: dict[tuple[int, int | None], tuple[Template, hir.Function, Template | None]] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
         self.names: dict[str, int] = {}
         self.labels = 10

@@ -122,8 +122,8 @@ class Lowered:
         replays: the functions for the return values of traces, by the names of their programs; their bodies
             are still to be made.
         coordinates: those of the choices of each template, by its number.
-        asked: the functions for the distributions of choices of traces, with the templates, by their
-            numbers; their bodies are still to be made.
+        asked: the functions for the distributions of choices of traces, by the numbers of the templates: with
+            these, and that of a choice of which they are told what it is; their bodies are still to be made.
         returned: the functions for what calls of programs returned, by the names of the traces' programs and
             the templates of the calls, or the programs, where these call themselves; the same.
     """
@@ -137,7 +137,9 @@ class Lowered:
     guards: list[tuple[Any, str, Any]] = field(default_factory=list)
     replays: dict[str, hir.Function] = field(default_factory=dict)
     coordinates: dict[int, int] = field(default_factory=dict)
-    asked: dict[int, tuple[Template, hir.Function]] = field(default_factory=dict)
+    asked: dict[tuple[int, int | None], tuple[Template, hir.Function, Template | None]] = field(
+        default_factory=dict
+    )
     returned: dict[tuple[str, Template | FunctionType], hir.Function] = field(default_factory=dict)
 
 

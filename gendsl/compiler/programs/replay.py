@@ -22,6 +22,7 @@ from gendsl.compiler.hir import (
     Primitive,
     Read,
     Return,
+    Set,
     Statement,
     Var,
     Visit,
@@ -33,14 +34,14 @@ from gendsl.compiler.programs.sums import makers, names_of
 
 def fill_all(lowered: Lowered, mains: Mapping[str, Function]) -> None:
     """Make the bodies of all replays of some programs, by their names."""
-    asked = [made for _, made in lowered.asked.values()]
+    asked = [made for _, made, _ in lowered.asked.values()]
     every = [*lowered.replays.values(), *asked, *lowered.returned.values()]
     own = set(map(id, every))
     whole = [one for main in mains.values() for one in hir.functions(main) if id(one) not in own]
     for name, made in lowered.replays.items():
         fill(made, mains[name])
-    for template, made in lowered.asked.values():
-        fill_distribution(made, mains[template.trace], template)
+    for template, made, counted in lowered.asked.values():
+        fill_distribution(made, mains[template.trace], template, counted)
     for (trace, called), made in lowered.returned.items():
         fill_returned(made, mains[trace], called)
     follow([one for made in every for one in hir.functions(made)], whole)
@@ -70,17 +71,18 @@ def _read(one: Statement) -> Body | None:
     return None
 
 
-def fill_distribution(replay: Function, main: Function, template: Template) -> None:
+def fill_distribution(replay: Function, main: Function, template: Template, counted: Template | None) -> None:
     """Make the body of a replay that of a program that ends at a choice, and returns the parameters of its
     distribution.
 
-    The first arguments are the indices of the choice, and those of the program follow.
+    The first arguments are the indices of the choice, and what takes the place of a choice of an integer, if
+    there is such a one; those of the program follow.
     """
 
     def wanted(one: Statement) -> bool:
         return isinstance(one, Choice) and one.template is template
 
-    _fill_asked(replay, main, wanted, template.rank)
+    _fill_asked(replay, main, wanted, template.rank, counted)
 
 
 def fill_returned(replay: Function, main: Function, called: Template | FunctionType) -> None:
@@ -98,7 +100,13 @@ def fill_returned(replay: Function, main: Function, called: Template | FunctionT
     _fill_asked(replay, main, wanted, called.rank if isinstance(called, Template) else 1)
 
 
-def _fill_asked(replay: Function, main: Function, wanted: Callable[[Statement], bool], rank: int) -> None:
+def _fill_asked(
+    replay: Function,
+    main: Function,
+    wanted: Callable[[Statement], bool],
+    rank: int,
+    counted: Template | None = None,
+) -> None:
     def read(one: Statement) -> Body | None:
         return None if wanted(one) and not isinstance(one, Visit) else _read(one)
 
@@ -107,7 +115,7 @@ def _fill_asked(replay: Function, main: Function, wanted: Callable[[Statement], 
     making = makers(replay, wanted)
     for function in hir.functions(replay):
         if id(function) in making or function is replay:
-            _Asked(function, making, wanted, rank, kinds, is_main=function is replay)
+            _Asked(function, making, wanted, rank, kinds, counted, is_main=function is replay)
 
 
 class _Asked:
@@ -122,6 +130,7 @@ class _Asked:
         wanted: Callable[[Statement], bool],
         rank: int,
         kinds: list[hir.Kind],
+        counted: Template | None,
         *,
         is_main: bool,
     ) -> None:
@@ -130,7 +139,9 @@ class _Asked:
         self.rest = [] if is_main else list(function.results)
         self.is_wanted = wanted
         self.wanted = [Var(self.names.fresh("wanted"), "i") for _ in range(rank)]
-        function.parameters = [*self.wanted, *function.parameters]
+        self.counted = counted
+        self.number = [] if counted is None else [Var(self.names.fresh(counted.name), "i")]
+        function.parameters = [*self.wanted, *self.number, *function.parameters]
         function.results = list(kinds) if is_main else ["b", *kinds, *self.rest]
         function.body = self._body(function.body)
 
@@ -151,6 +162,8 @@ class _Asked:
         called: tuple[Expr, ...] | None = None
         for one in body:
             match one:
+                case Choice() | Read() if one.template is self.counted:
+                    result.append(Set(list(one.targets), list(self.number), line=one.line))
                 case Choice(targets=targets, template=template, indices=indices, line=line):
                     asked = self._found(list(one.told or one.parameters))
                     result.append(If(self._test(indices), [asked], [], line=line))
@@ -167,7 +180,7 @@ class _Asked:
                         made = Var(self.names.fresh("made"), "b")
                         parameters = [Var(self.names.fresh("parameter"), kind) for kind in self.kinds]
                         one.targets = [made, *parameters, *one.targets]
-                        one.args = [*self.wanted, *one.args]
+                        one.args = [*self.wanted, *self.number, *one.args]
                         result.append(If(made, [self._found(list(parameters))], [], line=one.line))
                     if called is not None:
                         result.append(If(self._test(called), [self._found(returned)], [], line=one.line))
