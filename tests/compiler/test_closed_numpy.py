@@ -314,3 +314,22 @@ def test_a_star_in_a_call_with_a_list_of_any_length_is_for_functions_of_the_user
     for program in (largest_of_two, long_side):
         assert outcome(program, ((0.5, 1.5),)) == "equal"
         assert outcome(program, ([0.5, 1.5],)).startswith("refused")
+
+
+@gen
+def of_pairs(v, w, k):
+    x = ~normal(0, 1)
+    v = v + x
+    found = told((np.minimum.outer(v, w), np.maximum.outer(k, w), np.hypot.outer(v, k)))
+    found += told((np.arctan2.outer(v, w), np.logaddexp.outer(v, w), np.floor_divide.outer(v, w)))
+    found += told([np.mod.outer(k, [2, 3])])
+    found += told((np.power.outer(np.abs(v), k), np.greater_equal.outer(v, w), np.outer(k, k)))
+    found += np.sum(np.less(v, 0.5)) + np.sum(np.equal(k, [1, 0, 2])) + np.greater_equal(x, v[0])
+    flags = np.logical_or.outer(v > 0, w > 0), np.logical_and.outer(v > 0, w > 0)
+    "found" @ ~factor(found + told([np.where(one, 1.0, 2.0) for one in flags]))
+
+
+@pytest.mark.parametrize("rng", range(3))
+def test_functions_of_pairs_of_entries(rng):
+    args = np.array([0.3, -1.2, 2.0]), np.array([0.7, 1.1]), np.array([1, 4, 2])
+    assert outcome(of_pairs, args, rng=rng) == "equal"

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from scipy.stats import multivariate_normal
 
-from gendsl import factor, gen, normal, uniform_discrete
+from gendsl import bernoulli, factor, gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 from tests.compiler.test_closed_numpy import told
 
@@ -159,3 +159,22 @@ def matrices_of_low_rank(n):
 
 def test_the_reference_decides_what_is_not_told_well():
     assert outcome(matrices_of_low_rank, (2,)).startswith("failed")
+
+
+@gen
+def of_picked_columns(x, y):
+    picked = [("picked", j) @ ~bernoulli(0.3) for j in range(3)]
+    z = x[:, np.flatnonzero(np.array(picked))]
+    fit, left, rank, _ = np.linalg.lstsq(z, y, rcond=None)
+    "fit" @ ~factor(-0.5 * np.sum((y - z @ fit) ** 2) - rank - sum(left))
+
+
+def test_a_fit_of_no_columns():
+    rng = np.random.default_rng(1)
+    args = rng.normal(size=(6, 3)), rng.normal(size=6)
+    ranks = set()
+    for seed in range(12):
+        assert outcome(of_picked_columns, args, rng=seed) == "equal"
+        trace = of_picked_columns.simulate(args, rng=seed)
+        ranks.add(sum(trace["picked", j] for j in range(3)))
+    assert {0, 1, 2} <= ranks

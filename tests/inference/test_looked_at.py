@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, dirichlet, gen, normal, sample, select
+from gendsl import bernoulli, dirichlet, factor, gen, normal, sample, select
 from gendsl.compiler.llvm.native import available
 from gendsl.compiler.run.native_state import NativeState
 from gendsl.compiler.run.python_state import PythonState
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import cycle, mh
+from gendsl.inference import cycle, gibbs, mh
 from gendsl.inference.compiled import policy, thresholds
 from gendsl.inference.compiled.machine import Machine
 from gendsl.testing import running_on
@@ -171,3 +171,21 @@ def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch, form)
             assert run.ran == [AS[form]]
             counts[name], values[name] = len(made), run[name]
     assert counts["few"] <= 2 and counts["many"] >= 40 and len(set(values["few"])) > 3
+
+
+@gen
+def spins(n):
+    signs = [("s", i) @ ~bernoulli(0.5) for i in range(n)]
+    "pairs" @ ~factor(0.5 * sum(1 for i in range(n - 1) if signs[i] == signs[i + 1]))
+
+
+@needs_llvm
+def test_a_sweep_of_updates_is_worth_a_run_of_the_program_for_what_is_recorded():
+    """A draw whose log density is recorded takes a run, in the time of few of many updates."""
+    sweep = spins.simulate((80,), rng=1)
+    kw = {"record": {"lp": lambda trace: trace.log_prob}, "seed": 1, "progress": False}
+    run = sample(gibbs("s"), sweep, 60, **kw)
+    assert run.ran == ["as machine code"]
+    with running_on("reference"):
+        expected = sample(gibbs("s"), sweep, 60, **kw)
+    np.testing.assert_allclose(run["lp"], expected["lp"], rtol=1e-12)

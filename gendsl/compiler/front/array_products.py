@@ -20,7 +20,6 @@ from gendsl.compiler.front.array_arguments import (
 )
 from gendsl.compiler.front.arrays import (
     as_array,
-    binary,
     filled,
     flat,
     library_call,
@@ -140,7 +139,7 @@ def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> 
     ]
     if any(map(is_never, arrays)):
         return NOTHING
-    return _of_pairs(frame, "mul", *(flat(frame, one) for one in arrays))
+    return _of_pairs(frame, np.multiply, *(flat(frame, one) for one in arrays))
 
 
 def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -163,21 +162,23 @@ def _inner(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return frame.language.call_numpy(frame, np.matmul, [given["a"], attribute(frame, b, "T")], {}) or NONE
 
 
-def _outer(name: str) -> Handler:
+def _outer(function: Any) -> Handler:
     """`np.add.outer(a, b)` and the like, of vectors."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("a", "b"), args, named)
-        return _of_pairs(frame, name, *(vector(frame, given[one], one) for one in ("a", "b")))
+        return _of_pairs(frame, function, *(vector(frame, given[one], one) for one in ("a", "b")))
 
     return handle
 
 
-def _of_pairs(frame: Frame, name: str, a: Value, b: Value) -> Value:
-    """An operation on each entry of one vector with each of another."""
+def _of_pairs(frame: Frame, function: Any, a: Value, b: Value) -> Value:
+    """A function of each entry of one vector with each of another."""
+    if is_never(a) or is_never(b):
+        return NOTHING
     shape, strides = shape_of(a), strides_of(a)
     column = view(a, a.leaves[1], [shape[0], Const(1, "i")], [strides[0], Const(0, "i")])
-    return binary(frame, name, column, b)
+    return frame.language.call_numpy(frame, function, [column, b], {}) or NOTHING
 
 
 def _matrix(frame: Frame, value: Value, what: str, ranks: tuple[int, ...] = (2,)) -> Value:
@@ -321,13 +322,16 @@ _OF_MATRICES: dict[Any, tuple[Any, ...]] = {
     np.linalg.inv: (library_products.inv, "a"),
     np.linalg.det: (library_products.det, "a"),
 }
+_OF_PAIRS = (
+    np.add, np.subtract, np.multiply, np.divide, np.power, np.floor_divide, np.mod, np.minimum, np.maximum,
+    np.hypot, np.arctan2, np.logaddexp, np.equal, np.not_equal, np.less, np.less_equal, np.greater,
+    np.greater_equal, np.logical_and, np.logical_or,
+)  # fmt: skip
 FUNCTIONS: dict[Any, Handler] = {
     **{function: _of_matrices(function, *given) for function, given in _OF_MATRICES.items()},
     np.outer: _outer_product, np.vdot: _vdot, np.inner: _inner, np.convolve: _convolve,
-    np.polyval: _polyval, np.add.outer: _outer("add"), np.subtract.outer: _outer("sub"),
-    np.multiply.outer: _outer("mul"), np.divide.outer: _outer("truediv"), np.power.outer: _outer("pow"),
-    np.equal.outer: _outer("eq"), np.not_equal.outer: _outer("ne"), np.less.outer: _outer("lt"),
-    np.less_equal.outer: _outer("le"), np.greater.outer: _outer("gt"), np.greater_equal.outer: _outer("ge"),
+    **{function.outer: _outer(function) for function in _OF_PAIRS},
+    np.polyval: _polyval,
     np.linalg.eigvalsh: _eigvalsh, np.linalg.lstsq: _lstsq, np.linalg.pinv: _pinv, np.polyfit: _polyfit,
     np.trace: _trace, np.einsum: _einsum, np.tensordot: _tensordot, np.linalg.slogdet: _slogdet,
 }  # fmt: skip

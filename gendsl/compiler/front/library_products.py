@@ -217,7 +217,7 @@ def eigvalsh(a: Any) -> Any:
 def least_squares(a: Any, b: Any) -> Any:
     """The x of the least |a x - b|, by Householder's reflections, where the columns of a tell it well."""
     m, n = a.shape
-    assert m >= n > 0 and len(b) == m
+    assert m >= n and m > 0 and len(b) == m
     r, x = a + 0.0, b + 0.0
     for k in range(n):
         length = 0.0

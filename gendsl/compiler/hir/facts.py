@@ -255,7 +255,8 @@ class Facts:
         if looks_up(type):
             raise NotClosed(
                 "a nested function in a list or a dict that uses a variable which may change; give that to a "
-                "parameter as its default, or make the function in a function of its own"
+                "parameter as its default, make the function in a function of its own, or put an object with "
+                "__call__ in its place"
             )
         return self.grow((self.find(site), what), type)
 

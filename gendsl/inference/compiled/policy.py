@@ -105,7 +105,8 @@ def _decision(
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
             return Decision(None, "so few steps take less time than compiling them")
         read = all(map(is_read, recorders.values()))
-        if not read and thin * flat.moves < thresholds.LEAST_STEPS_A_LOOK:
+        updates = flat.moves + _updates_in_turn(flat, trace)
+        if not read and thin * updates < thresholds.LEAST_STEPS_A_LOOK:
             if repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS:
                 return Decision(None, TOO_OFTEN)
             only_values = True

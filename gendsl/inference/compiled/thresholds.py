@@ -17,8 +17,9 @@ LEAST_STEPS_A_CALL = 10
 """The fewest steps of single kernels for each kernel that is called with a trace, as it is not compiled:
 making a trace takes about as long as so many steps."""
 LEAST_STEPS_A_LOOK = 2
-"""The fewest such steps for each draw of which a function is recorded that asks for more than values of
-choices, such as what the program returned. To read some choices takes less than a step."""
+"""The fewest such steps, or updates of single choices, for each draw of which a function is recorded that
+asks for more than values of choices, such as what the program returned. To read some choices takes less than
+a step."""
 LEAST_DRAWS_OF_FUNCTIONS = 1_000
 """The fewest draws for which functions that are recorded are compiled: to call one takes Python about 40
 microseconds, to compile one about as long as a thousand of these."""
