@@ -170,8 +170,9 @@ def birth_death(
             have, the first may die.
         vectors: for each vector with one entry per component, how the entries of the others change: a pair of
             functions `(grow, shrink)`, or None where they stay. The new entry is the proposal's choice of the
-            same address; grow(entries, new) gives those of the others after a birth, shrink(entries, old) is
-            its inverse. They are differentiated as a transform is.
+            same address; grow(entries, new) gives those of the others after a birth, of a list of them, as
+            `[e * (1 - new) for e in entries]`, and shrink(entries, old) is its inverse. They are
+            differentiated as a transform is.
         others: `pair(grow, shrink)` of transforms for whatever else depends on k, called as
             grow(model_in, aux_in, model_out=..., aux_out=..., place=...) where aux_in and aux_out hold the
             choices of `propose` in a birth, and shrink the same in a death; both have an extra parameter

@@ -227,7 +227,16 @@ def of_ranges(k, j):
     return 1.0
 
 
-@pytest.mark.parametrize("function", [last_item, of_mappings, of_ranges])
+def of_other_shapes(k, j):
+    match (k, j):
+        case [a] | (0, a) | (a, 0):
+            return 3.0 + a
+        case {"a": b} | (1, b) | (b, 1):
+            return 20.0 - b
+    return 0.5
+
+
+@pytest.mark.parametrize("function", [last_item, of_mappings, of_ranges, of_other_shapes])
 def test_patterns_of_which_one_fits(function):
     @gen
     def program():

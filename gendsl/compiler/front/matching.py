@@ -115,6 +115,8 @@ def _matches_one(
     if len(patterns) == 1:
         names.update(bound)
         return test
+    if test == hir.FALSE:
+        return _matches_one(frame, subject, patterns[1:], names)
     if not bound:  # as in all of them
         tests = [test, *(_matches(frame, one, subject, names) for one in patterns[1:])]
         return container_operators.any_of(frame, tests)
