@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from gendsl import (
+    Distribution,
     bernoulli,
     factor,
     gamma,
     gen,
+    mvnormal,
     normal,
     poisson,
     product,
     read,
     select,
+    supports,
     transform,
     uniform,
     uniform_discrete,
@@ -27,6 +30,7 @@ from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
 from gendsl.inference.compiled.texts import observed_of
 from gendsl.testing import running_on
+from tests.compiler.closed_outcomes import outcome
 from tests.compiler.closed_steps import WAYS, AsMachineCode, needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
 
@@ -459,3 +463,83 @@ def test_truth_values_and_numbers_of_data_are_kept_whatever_their_number(n, as_l
             runs.append(sample(mh("b"), start, 50, record="b", seed=1))
     assert runs[1].ran == ["as machine code"]
     assert np.allclose(runs[0]["b"], runs[1]["b"], rtol=1e-12)
+
+
+class Gauss(Distribution):
+    """A distribution of vectors whose density takes its matrix apart each time."""
+
+    parameters = ("mean", "cov")
+
+    def __init__(self, mean, cov):
+        self.mean, self.cov = mean, cov
+
+    def sample(self, rng):
+        return self.mean + rng.normal(size=2)
+
+    def logpdf(self, x):
+        d = x - self.mean
+        return -0.5 * (d @ np.linalg.inv(self.cov) @ d) - 0.5 * math.log(np.linalg.det(self.cov))
+
+    @property
+    def support(self):
+        return supports.RealVector(2)
+
+
+@gen
+def of_ones_own(n, cov):
+    m = ~mvnormal(np.zeros(2), np.eye(2))
+    for i in range(n):
+        ("y", i) @ ~Gauss(m, cov)
+
+
+def zeros(n):
+    return [0.0] * n
+
+
+def either_of(given, n):
+    made = [1.0] * n
+    return made if n > 2 else given
+
+
+def ones(n):
+    return np.ones(n)
+
+
+@gen
+def changed_each_time(n, data):
+    """What functions make is made anew in each iteration, where that is changed, or kept."""
+    x = ~normal(0, 1)
+    rows, total = [], 0.0
+    for i in range(n):
+        room = zeros(3)
+        room[i % 3] += x + i
+        total += room[0] - 2 * room[1] + 3 * room[2]
+        kept = ones(2)
+        rows.append(kept)
+        kept[0] += x * i
+        given = either_of(data, 2)
+        total += sum(given) + sum(either_of(data, 3))
+        view = ones(4)[1:]
+        view *= 1.0 + x
+        total += view.sum()
+    rows[0][1] = 5.0
+    for row in rows:
+        total += row[0] * row[1]
+    y = ~normal(total, 1.0)
+
+
+def test_what_a_class_of_the_users_computes_of_data_is_computed_once(monkeypatch):
+    rng = np.random.default_rng(2)
+    data = {("y", i): rng.normal(size=2) for i in range(5)}
+    start = of_ones_own.generate((5, np.array([[1.0, 0.3], [0.3, 0.5]])), data, rng=1).trace
+    once, each = once_of(random_walk("m", scale=0.3), start)
+    assert "inv(" in once and "det(" in once
+    density = each[each.index("def logpdf_each(") :].split("\n\n")[0]
+    assert "inv(" not in density and "det(" not in density
+    same_chains(random_walk("m", scale=0.3), start, monkeypatch, draws=100, record=["m"])
+
+
+def test_lists_that_functions_make_are_made_anew_where_they_are_changed(monkeypatch):
+    start = changed_each_time.generate((5, [0.5, 0.25]), {"y": 1.0}, init={"x": 0.2}, rng=1).trace
+    same_chains(random_walk("x", scale=0.3), start, monkeypatch, draws=200, record=["x"])
+    assert outcome(changed_each_time, (4, [0.5, 0.25])) == "equal"

@@ -6,7 +6,7 @@ a change of a list counts as one of all such lists, unless it is made by the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -146,12 +146,22 @@ def changed_by(statement: Statement) -> Var | None:
     return None
 
 
-def made_by(body: Iterable[Statement]) -> set[Var]:
-    """The variables that have no values but lists that statements make."""
+def made_by(
+    body: Iterable[Statement], makes: Callable[[Function], Sequence[bool]] | None = None
+) -> set[Var]:
+    """The variables that have no values but lists that statements make.
+
+    Args:
+        makes: which results of a function are lists that it makes; none, if it is not given.
+    """
     made: set[Var] = set()
     other: set[Var] = set()
     for statement in body:
-        (made if isinstance(statement, (New, Fill)) else other).update(hir.targets(statement))
+        if isinstance(statement, Call) and makes is not None:
+            for target, is_made in zip(statement.targets, makes(statement.function), strict=True):
+                (made if is_made else other).add(target)
+        else:
+            (made if isinstance(statement, (New, Fill)) else other).update(hir.targets(statement))
     return made - other
 
 
@@ -186,6 +196,16 @@ def may_leave(statement: Statement) -> bool:
     done all the same then does no harm: where it fails, the interpreter decides.
     """
     return any(left_by(_with_densities([statement])))
+
+
+def has_density(statement: If) -> bool:
+    """Whether a branch is where a value is in its support, which is rarely another one: elsewhere its density
+    is zero.
+    """
+    match statement.orelse:
+        case [Set(values=[hir.Const(value)])]:
+            return statement.line == 0 and value == -inf
+    return False
 
 
 def _with_densities(body: Body) -> Iterator[Statement]:
@@ -255,6 +275,7 @@ class TextEffects:
         self.costs: dict[tuple[int, tuple[bool, ...]], int] = {}
         self.having: dict[tuple[str, int], bool] = {}
         self.effects: dict[int, Effects] = {}
+        self.making: dict[int, tuple[bool, ...]] = {}
         self.functions: list[Function] = []
 
     def stays(self, statement: Statement) -> bool:
@@ -298,6 +319,12 @@ class TextEffects:
         """Whether a function, or one that it calls, makes lists."""
         return self._has(function, "lists", lambda one: isinstance(one, (New, Fill)))
 
+    def nests_lists(self, function: Function) -> bool:
+        """Whether a function, or one that it calls, has lists with lists as items."""
+        return self._has(
+            function, "nested", lambda one: isinstance(one, (New, Fill, *CHANGES, Load)) and "r" in one.layout
+        )
+
     def looks_outside(self, function: Function) -> bool:
         """Whether a function looks at something that is given from outside, or a choice that stays."""
         return self._has(function, "outside", self._looks_outside)
@@ -329,7 +356,7 @@ class TextEffects:
         if id(function) not in self.effects:
             self.functions.append(function)  # whose id is in use as long as this is
             self.effects[id(function)] = UNKNOWN  # where it calls itself by way of another
-            made = made_by(hir.walk(function.body)) - set(function.parameters)
+            made = self.made_in(function)
             found = _OF_A_CALL if _calls_itself_alone(function) else None
             while found is not None:  # until it does what it was taken for
                 self.effects[id(function)] = found
@@ -337,6 +364,27 @@ class TextEffects:
                 found = more if more != found else None
             self.effects[id(function)] = self.all_of(function.body, made)
         return self.effects[id(function)]
+
+    def made_in(self, function: Function) -> set[Var]:
+        """The variables of a function that have no values but lists that it, or what it calls, makes."""
+        return self.made_by(function.body) - set(function.parameters)
+
+    def made_by(self, body: Body) -> set[Var]:
+        """The same of statements."""
+        return made_by(hir.walk(body), self.makes)
+
+    def makes(self, function: Function) -> tuple[bool, ...]:
+        """Which results of a function are lists that were not there before."""
+        if id(function) not in self.making:
+            self.functions.append(function)
+            self.making[id(function)] = (False,) * len(function.results)  # where it calls itself
+            made = self.made_in(function)
+            returned = [one.values for one in hir.walk(function.body) if isinstance(one, Return)]
+            self.making[id(function)] = tuple(
+                kind == "r" and all(values[place] in made for values in returned)
+                for place, kind in enumerate(function.results)
+            )
+        return self.making[id(function)]
 
     def is_small(self, function: Function) -> bool:
         """Whether a function is inlined, and LLVM itself sees what in it is the same in all iterations."""

@@ -45,7 +45,16 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.hir.rewriting import cost_of, may_fail, quieted, replaced, variables_of
-from gendsl.compiler.hir.text_effects import UNKNOWN, Layouts, Run, TextEffects, may_leave, read_by, set_by
+from gendsl.compiler.hir.text_effects import (
+    UNKNOWN,
+    Layouts,
+    Run,
+    TextEffects,
+    has_density,
+    may_leave,
+    read_by,
+    set_by,
+)
 from gendsl.compiler.passes.steady import Steady
 
 
@@ -258,7 +267,7 @@ class Apart(Steady):
         return [changed]
 
     def _of_branch(self, statement: If, sure: bool, same: bool) -> tuple[Body, Body]:
-        sure = sure and (same or (self.always and not self.picks(statement)))
+        sure = sure and (same or has_density(statement) or (self.always and not self.picks(statement)))
         then, then_each = self.taken(statement.then, sure)
         orelse, else_each = self.taken(statement.orelse, sure)
         once = [*then, *orelse]

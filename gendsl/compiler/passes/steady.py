@@ -40,7 +40,6 @@ from gendsl.compiler.hir.text_effects import (
     TextEffects,
     changed_by,
     left_by,
-    made_by,
     may_leave,
     meet,
     read_by,
@@ -105,7 +104,7 @@ class Steady:
                 use.readers.append((at, statement))
                 if var == changed_list:
                     use.setters.append((at, statement))
-        self.made = made_by(hir.walk(body)) - others
+        self.made = effects.made_by(body) - others
         self.returns = [s for s in hir.walk(body) if isinstance(s, Return)]
         self.last = body[-1] if body else None
 
@@ -237,7 +236,13 @@ class Steady:
 
     def _is_reader(self, function: Function) -> bool:
         """Whether a function neither changes the lists that it is given nor keeps references to them."""
-        return not self.effects.of(function).changes and "r" not in function.results
+        if self.effects.of(function).changes:
+            return False
+        given_back = (
+            kind == "r" and not made
+            for kind, made in zip(function.results, self.effects.makes(function), strict=True)
+        )
+        return not any(given_back) and ("r" not in function.results or not self.effects.nests_lists(function))
 
     def may_read(self, statement: Statement, var: Var) -> bool:
         """Whether a statement that is done each time may read a list that is made once."""
