@@ -277,11 +277,11 @@ def test_a_list_that_is_made_each_time_and_only_read_is_made_once():
 @pytest.mark.parametrize(
     "use",
     [
-        [Append(ROW, ("f",), (B,))],
+        [Append(ROW, ("f",), (Op("float", (AT,), "f"),))],
         [Append(ROWS, ("r",), (ROW,))],
         [New(YS, ("r",), [(ROW,)]), Load([ROWS], YS, ("r",), ZERO), Append(ROWS, ("f",), (B,))],
-        [Set([YS], [ROW]), Append(YS, ("f",), (B,))],
-        [Call([YS], KEEP, [ROW]), Append(YS, ("f",), (B,))],
+        [Set([YS], [ROW]), Append(YS, ("f",), (Op("float", (AT,), "f"),))],
+        [Call([YS], KEEP, [ROW]), Append(YS, ("f",), (Op("float", (AT,), "f"),))],
         [Set([TOTAL], [Op("select", (Op("same", (ROW, XS), "b"), A, B), "f")])],
     ],
 )
@@ -289,6 +289,13 @@ def test_a_list_that_is_made_each_time_and_kept_or_changed_is_made_each_time(use
     body = counted(Call([ROW], MADE, [A, N]), *use, Length(J, ROW, ("f",)), added(Op("float", (J,), "f")))
     text = moved(function(body, parameters=(A, B, XS, ROWS, N)))
     assert "made(" in inside(text)
+
+
+def test_a_list_that_is_made_each_time_and_changed_by_what_is_the_same_is_made_once():
+    change, size = Append(ROW, ("f",), (B,)), Length(J, ROW, ("f",))
+    text = moved(function(counted(Call([ROW], MADE, [A, N]), change, size, added(Op("float", (J,), "f")))))
+    assert "row.append" not in inside(text)
+    assert run(text, 1.0, 4.0, [1.0, 2.0], 3) == 12.0
 
 
 def test_the_last_list_is_not_read_after_the_loop():
