@@ -34,6 +34,7 @@ from gendsl.inference.compiled.machine import Machine
 from gendsl.inference.compiled.moves import flattened
 from gendsl.inference.compiled.policy import why_no_machine_code
 from gendsl.runtime.travel import Pickler
+from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(why_no_machine_code() is not None, reason="there is no machine code")
 
@@ -766,3 +767,23 @@ def test_kept_texts_are_few():
         run_of({"f": lambda t, number=number: t["k"] + number}, kernel=kernel, draws=1000)
     compiled = texts.known(flattened(kernel).parts, START)
     assert len(compiled.functions_kept) == recorded_functions.MOST_KEPT
+
+
+@gen
+def two_numbers():
+    x = ~normal(0, 1)
+    n = ~poisson(3)
+
+
+def test_functions_of_one_line_and_of_one_code():
+    """The constants of their codes are equal, and yet 1, 1.0 and True, or 0.0 and -0.0."""
+    start = two_numbers.simulate((), rng=1)
+    record = {"a": lambda t: t["x"] + 1, "b": lambda t: t["x"] + 1, "c": lambda t: t["x"] * 0.0, "d": lambda t: t["x"] * -0.0, "e": lambda t: t["n"] + 1, "f": lambda t: t["n"] + 1.0, "g": lambda t: t["n"] + True}  # noqa: E501  # fmt: skip
+    runs = []
+    for form in ("reference", "native"):
+        with running_on(form):
+            runs.append(sample(mh(select("x", "n")), start, 100, record=record, seed=1))
+    assert runs[1].ran == ["as machine code"]
+    for name in record:
+        expected, found = (np.asarray(run[name]) for run in runs)
+        assert expected.dtype == found.dtype and expected.tobytes() == found.tobytes(), name

@@ -75,16 +75,16 @@ def _is_called(value: ast.expr, inner: ast.AST) -> bool:
 
 
 def lambda_source(function: FunctionType) -> FunctionSource:
-    """The syntax tree of a lambda: the only one of its line that has its code."""
+    """The syntax tree of a lambda: one of its line that has its code, and so says what it does."""
     filename, line = function.__code__.co_filename, function.__code__.co_firstlineno
     text = "".join(linecache.getlines(filename, function.__globals__))
     nodes = [node for node in trees.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
     # an interactive shell compiles each statement by itself, without the imports before it
     for imports in (module_imports(text), ()):
-        found = [one for one in nodes if one.lineno == line and _is_of(function.__code__, one, imports)]
-        if len(found) == 1:
-            return FunctionSource(found[0], filename)
-    raise OSError("a lambda that can't be told from others")
+        for one in nodes:
+            if one.lineno == line and _is_of(function.__code__, one, imports):
+                return FunctionSource(one, filename)
+    raise OSError("a lambda that is not in its file")
 
 
 def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> bool:
@@ -97,7 +97,15 @@ def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> boo
     code: Any = compile(module, running.co_filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
         code = next(one for one in code.co_consts if isinstance(one, CodeType))
-    return all(getattr(code, part) == getattr(running, part) for part in _TELLING)
+    same = all(getattr(code, part) == getattr(running, part) for part in _TELLING)
+    return same and _exact(code.co_consts) == _exact(running.co_consts)
 
 
-_TELLING = ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars")
+_TELLING = ("co_code", "co_names", "co_varnames", "co_freevars")
+
+
+def _exact(constant: Any) -> Any:
+    """Something that tells a constant of a code from others, as 1 from 1.0 and True, and 0.0 from -0.0."""
+    if isinstance(constant, (tuple, frozenset)):
+        return type(constant)(map(_exact, constant))
+    return constant if isinstance(constant, CodeType) else (type(constant), repr(constant))
