@@ -56,3 +56,28 @@ def test_same_chain(kernel, descending):
         assert np.allclose(found, expected, rtol=1e-9)
         moved += len(np.unique(found)) > 1
     assert moved >= 10
+
+
+@gen
+def part(i):
+    for j in range(3):
+        ("z", j) @ ~categorical([0.2, 0.3, 0.5])
+
+
+@gen
+def of_calls():
+    for i in range(20):
+        ("c", i) @ ~part(i)
+    y = ~normal(0, 1)
+
+
+@needs_llvm
+def test_the_integers_of_calls_are_not_taken_for_those_of_choices():
+    start, runs = of_calls.simulate(rng=1), []
+    kernel = gibbs(select(*[("c", i) for i in range(20)]))
+    for runtime in ("reference", "native"):
+        with running_on(runtime):
+            runs.append(sample(kernel, start, 5, record=[("c", 7, "z", 2), ("c", 19, "z", 0)], seed=1))
+    assert "many namespaces one by one" in runs[1].ran[0]
+    for name in (("c", 7, "z", 2), ("c", 19, "z", 0)):
+        assert list(runs[0][name]) == list(runs[1][name])

@@ -110,7 +110,9 @@ class Selection:
         """
         if self.length == 1:
             return Const(first, "i")
-        (before,) = self.matched[template.context] - {_OTHER, len(self.pattern)} or {0}
+        before, *others = sorted(self.matched[template.context] - {_OTHER})
+        if others or before == len(self.pattern):
+            raise NotClosed("a selection of many namespaces one by one")
         rest = list(indices[template.is_below :])
         for part, given in zip(template.own, self.pattern[before:], strict=False):
             if isinstance(given, Range):
