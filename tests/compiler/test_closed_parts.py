@@ -108,9 +108,21 @@ def test_parts_of_arrays(program, rng):
 
 @pytest.mark.parametrize("rng", range(20))
 def test_decimals(rng):
-    found = outcome(decimals, (2,), rng=rng)
-    assert found == "equal" or (found.startswith("failed: line ") and "an assertion" in found)
-    assert outcome(decimals, (2,), rng=1) == "equal"
+    assert outcome(decimals, (2,), rng=rng) == "equal"
+
+
+@gen
+def decimals_of(xs):
+    k = ~uniform_discrete(0, 1)
+    for i, x in enumerate(xs):
+        for digits in (-2, -1, 1, 2, 3):
+            (i, digits + 2) @ ~factor(round(x + k, digits) / (i + 1))
+
+
+def test_decimals_that_are_as_near_to_two():
+    """What a product with a power of ten is off by decides; where that is nothing, the even one is taken."""
+    halves = [0.25, 0.125, -0.75, 2.675, 0.15, 1.005, 1.025, 0.0005, 25.0, 5.0, 15.0, 150.0, 350.0, 1e-300]
+    assert outcome(decimals_of, (halves,), rng=1) == "equal"
 
 
 @pytest.mark.parametrize("x", [2.5, 0.125, 2.675, 0.15, -1.45, 1e-9, 123456.789, -0.5, 5e-324, 1e11 + 0.25])
@@ -118,11 +130,8 @@ def test_decimals_are_exactly_pythons(x):
     from gendsl.compiler.front import library_numbers
 
     for digits in range(-3, 8):
-        try:
-            found = library_numbers.rounded(x, digits)
-        except AssertionError:
-            continue
-        assert repr(found) == repr(round(x, digits))
+        if abs(x) * 10.0**digits < 1e12:
+            assert repr(library_numbers.rounded(x, digits)) == repr(round(x, digits))
     for digits in range(-4, 2):
         assert library_numbers.rounded_integer(int(x * 5), digits) == round(int(x * 5), digits)
 

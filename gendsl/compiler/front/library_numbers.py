@@ -95,8 +95,17 @@ def dist(p: Any, q: Any) -> float:
     return largest * math.sqrt(total)
 
 
+def product_rest(a: float, b: float, product: float) -> float:
+    """What the product of two floats is more than the float next to it; Dekker 1971."""
+    shift = 134217729.0
+    high_a, high_b = shift * a, shift * b
+    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    return ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+
+
 def rounded(x: Any, digits: int) -> float:
-    """`round(x, digits)` of a float, where no decimal is so near to a half that the last bit decides."""
+    """`round(x, digits)` of a float: to the nearest decimal, and the even one of two that are as near."""
     assert -22 <= digits <= 22
     if x == 0.0:
         return float(x)
@@ -107,11 +116,11 @@ def rounded(x: Any, digits: int) -> float:
     assert abs(scaled) < 1e12
     below = math.floor(scaled)
     part = scaled - below
-    if digits == 0 and part == 0.5:
-        whole = float(below + below % 2)
-    else:
-        assert abs(part - 0.5) > 1e-15 * abs(scaled) or digits == 0
-        whole = float(below + 1 if part > 0.5 else below)
+    whole = float(below + 1 if part > 0.5 else below)
+    if part == 0.5:  # as far as a float tells; what it is off by decides
+        off = product_rest(x, power, scaled) if digits >= 0 else x - scaled * power
+        off = off if digits >= 0 else off - product_rest(scaled, power, scaled * power)
+        whole = float(below + below % 2) if off == 0.0 else float(below + (off > 0.0))
     result = whole / power if digits >= 0 else whole * power
     return math.copysign(result, x)
 

@@ -416,7 +416,7 @@ class Apart(Steady):
         """A statement without what in its expressions is the same each time and costs something.
 
         What may fail, and may not be come to, is computed once so that it gives no finite number where it
-        would fail, in a run, which is long; if it is come to, that fails.
+        would fail, in a run, which is long; if it is come to, it is computed there.
         """
         once: Body = []
         tests: Body = []
@@ -435,11 +435,11 @@ class Apart(Steady):
                     return keep(expr)
                 quiet = None if self.effects.run is None or is_lazy else quieted(expr)
                 if quiet is not None:
-                    kept = keep(quiet)
+                    kept, found = keep(quiet), Var(self.names.new("t"), expr.kind)
                     wrong = Op("not", (Op("isfinite", (kept,), "b"),), "b")
-                    fails = hir.Fail("a number that is not finite", line=statement.line)
-                    tests.append(If(wrong, [fails], []))
-                    return kept
+                    tests.append(Set([found], [kept], line=statement.line))
+                    tests.append(If(wrong, [Set([found], [expr], line=statement.line)], []))
+                    return found
             lazy = expr.name in ("select", "and", "or")
             args = tuple(
                 visit(arg, sure and not (lazy and i), is_lazy or (lazy and i > 0))
