@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 
 from gendsl import bernoulli, factor, gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
+from tests.compiler.closed_steps import needs_llvm
 from tests.compiler.test_closed_numpy import told
 
 RANDOM = np.random.default_rng(3)
@@ -187,3 +188,17 @@ def test_a_fit_of_no_columns():
         trace = of_picked_columns.simulate(args, rng=seed)
         ranks.add(sum(trace["picked", j] for j in range(3)))
     assert {0, 1, 2} <= ranks
+
+
+@gen
+def of_large_numbers(xs):
+    k = ~uniform_discrete(0, 1)
+    for i, x in enumerate(xs):
+        ("y", i) @ ~normal(round(x * (k + 1), 1), 1)
+
+
+@pytest.mark.parametrize("native", [False, pytest.param(True, marks=needs_llvm)])
+def test_what_fails_in_a_function_of_the_library_is_told_with_the_line_that_calls_it(native):
+    line = of_large_numbers.__wrapped__.__code__.co_firstlineno + 4
+    found = outcome(of_large_numbers, ([1e13, 2.0],), rng=1, native=native)
+    assert found.startswith(f"failed: line {line}: ")

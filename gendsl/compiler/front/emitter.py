@@ -10,6 +10,7 @@ from gendsl.compiler.front.names import RESERVED, Name, Text
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.values import Value, line_of
+from gendsl.errors import is_users_file
 
 MOST_STATEMENTS = 15_000
 """How many statements a function of the text has at most: more take minutes to compile."""
@@ -22,18 +23,20 @@ class Emitter:
         out: the body that statements are added to.
         live: whether control reaches the next statement.
         line, filename: the place in the source.
-        call_line: the line of the call, for a body from another file.
+        call_line: the line of the call, for a body from another file; 0 for one of the library's.
     """
 
     def __init__(self, text: Text, out: Body, filename: str) -> None:
         self.text, self.out, self.filename = text, out, filename
         self.live = True
         self.line = 0
-        self.call_line: int | None = None
+        self.call_line: int | None = None if is_users_file(filename) else 0
 
     @property
     def shown_line(self) -> int:
-        """The line that a comment of the text gives: that of the call, for a body from another file."""
+        """The line that a comment of the text gives: that of the call, for a body from another file; 0 for a
+        function of the library's.
+        """
         return self.line if self.call_line is None else self.call_line
 
     def emit(self, statement: Statement) -> None:

@@ -138,7 +138,7 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     """Run the body of an activation whose statements go into those of its caller."""
     inner.live, inner.handlers = frame.live, frame.handlers
     inner.again = frame.again or bool(frame.loops)
-    if inner.filename != frame.filename:
+    if inner.filename != frame.filename and frame.shown_line:
         inner.call_line = frame.shown_line
     if isinstance(node, ast.Lambda):
         result = frame.language.expression(inner, node.body)

@@ -16,7 +16,7 @@ What prints it is one class in layers, each of which needs only those below it: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Function
@@ -42,7 +42,9 @@ class LLVMPrinter(Statements):
         """Functions, and all that they call, each once."""
         every = {id(one): one for main in mains for one in hir.functions(main)}
         known: set[int] = set()
+        lines = _lines_of_calls(every.values())
         for function in every.values():
+            self.call_line = lines.get(id(function), 0)
             if function.symbol and not self.is_shared:
                 self._declare(function)
                 known.add(id(function))
@@ -53,6 +55,7 @@ class LLVMPrinter(Statements):
             else:  # it calls itself, maybe through others
                 self.function(function, 0)
             known.add(id(function))
+        self.call_line = 0
         self.lanes.functions(LONG)
 
     def in_lanes(self, loop: hir.For) -> None:
@@ -123,6 +126,18 @@ class LLVMPrinter(Statements):
         status = self.let(f"extractvalue {type_} {found}, 0")
         self.add(f"ret i32 {status}")
         self.out.append("}\n")
+
+
+def _lines_of_calls(functions: Iterable[Function]) -> dict[int, int]:
+    """For each function that is called in one line of the programs alone, that line."""
+    lines: dict[int, set[int]] = {}
+    for function in reversed(list(functions)):  # those that call come before those that they call
+        around = lines.get(id(function), set())
+        for statement in hir.walk(function.body):
+            if isinstance(statement, hir.Call):
+                here = {statement.line} if statement.line else around
+                lines.setdefault(id(statement.function), set()).update(here)
+    return {number: min(found) for number, found in lines.items() if len(found) == 1}
 
 
 def print_llvm(main: Function, layout: Layout, axes: Axes) -> tuple[str, list[tuple[int, str]]]:

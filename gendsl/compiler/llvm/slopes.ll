@@ -1,27 +1,27 @@
 ; Made of library_slopes.py by gendsl.compiler.run.write_slopes.
-; may fail: line 141: a list of more than 10^9 items
-; may fail: line 141: a list of more than 10^9 items
-; may fail: line 141: a list of more than 10^9 items
-; may fail: line 146: a list of more than 10^9 items
-; may fail: line 99: a list of more than 10^9 items
-; may fail: line 99: a list of more than 10^9 items
-; may fail: line 99: a list of more than 10^9 items
-; may fail: line 111: an assertion: entries[row] > 0
-; may fail: line 117: an assertion: entries[row] == 1
-; may fail: line 126: log out of its domain
-; may fail: line 126: log out of its domain
-; may fail: line 135: log out of its domain
-; may fail: line 160: a list of more than 10^9 items
-; may fail: line 165: a list of more than 10^9 items
-; may fail: line 177: an assertion: best > 0.0
-; may fail: line 185: a division by zero
-; may fail: line 188: log out of its domain
-; may fail: line 69: a list of more than 10^9 items
-; may fail: line 72: a list of more than 10^9 items
-; may fail: line 72: a list of more than 10^9 items
-; may fail: line 75: an assertion: abs(slope) < math.inf
-; may fail: line 81: a list of more than 10^9 items
-; may fail: line 81: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: an assertion: entries[row] > 0
+; may fail: line 0: an assertion: entries[row] == 1
+; may fail: line 0: log out of its domain
+; may fail: line 0: log out of its domain
+; may fail: line 0: log out of its domain
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: an assertion: best > 0.0
+; may fail: line 0: a division by zero
+; may fail: line 0: log out of its domain
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: an assertion: abs(slope) < math.inf
+; may fail: line 0: a list of more than 10^9 items
+; may fail: line 0: a list of more than 10^9 items
 
 declare double @llvm.fabs.f64(double)
 declare double @llvm.floor.f64(double)

@@ -45,11 +45,13 @@ class Writer:
         sites: the line and reason of each place where a function may fail.
         declared: functions of numbers that are called, with how many they take.
         drawn: the methods of generators that are called.
+        call_line: the line in which the function is called that it writes, for what has no line itself.
         is_shared: whether it writes what several texts call.
         is_exact: whether functions of numbers are called as they are, and nothing else gives their values.
     """
 
     is_shared = is_exact = False
+    call_line = 0
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -249,7 +251,7 @@ class Writer:
 
     def site(self, reason: str, line: int) -> str:
         """The number of a place that may fail."""
-        self.sites.append((line, reason))
+        self.sites.append((line or self.call_line, reason))
         return str(len(self.sites) - 1)
 
     def fail_at(self, test: str, site: str) -> None:

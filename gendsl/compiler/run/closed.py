@@ -84,6 +84,14 @@ def _looked_up(statement: hir.Statement) -> hir.Body | None:
     return [hir.Visit([target], template, indices, line=statement.line)]
 
 
+def _program_line(lines: list[str], at: int) -> int:
+    """The line of the program that a line of Python text is of; 0 in functions of the library's."""
+    while not lines[at - 1].startswith("def ") and not _PROGRAM_LINE.search(lines[at - 1]):
+        at -= 1
+    found = _PROGRAM_LINE.search(lines[at - 1])
+    return int(found[1]) if found else 0
+
+
 def _number(log_density: float) -> float:
     """A log density; where it is NaN, the reference says of which choice."""
     if log_density != log_density:
@@ -146,15 +154,12 @@ class CompiledText(Compiled):
 
     def failed(self, error: Exception) -> FailedText:
         """Where the Python text failed, by an error, in lines of the program."""
-        lines, at = self.runs[0].splitlines(), 0
-        for frame, line in walk_tb(error.__traceback__):
-            at = line if frame.f_code.co_filename == TEXT else at
-        while at and not lines[at - 1].startswith("def ") and not _PROGRAM_LINE.search(lines[at - 1]):
-            at -= 1
-        found = _PROGRAM_LINE.search(lines[at - 1]) if at else None
+        lines = self.runs[0].splitlines()
+        places = [at for frame, at in walk_tb(error.__traceback__) if frame.f_code.co_filename == TEXT]
         told = isinstance(error, (TextFailure, ArithmeticError, ValueError))
         reason = str(error) if told else f"{type(error).__name__}: {error}"
-        return FailedText(int(found[1]) if found else 0, reason)
+        of_program = filter(None, (_program_line(lines, at) for at in reversed(places)))
+        return FailedText(next(of_program, 0), reason)
 
 
 class ClosedText(CompiledText):
