@@ -49,14 +49,15 @@ def as_array(x: Any) -> Any:
     Raises:
         TypeError, ValueError: `x` is not an array of numbers.
     """
-    if isinstance(x, np.ndarray) and x.dtype == float:
+    is_masked = type(x) is not np.ndarray and np.ma.is_masked(x)
+    if isinstance(x, np.ndarray) and x.dtype == float and not is_masked:
         return x
     if isbox(x):
         return x
     if isinstance(x, (list, tuple)) and _holds_boxes(x):
         return anp.array(x)
     array = np.asarray(x)
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" or is_masked:
         raise TypeError(f"not an array of real numbers: {brief(x)}")
     return array.astype(float)
 

@@ -337,7 +337,8 @@ def _stack(family: str, x: Any) -> Any:
         array = np.asarray(x)
     except (TypeError, ValueError):
         array = None
-    if array is not None and array.dtype.kind in "biuf":
+    is_masked = type(x) is not np.ndarray and np.ma.is_masked(x)
+    if array is not None and array.dtype.kind in "biuf" and not is_masked:
         return wide(array, booleans=True)
     if isinstance(x, (list, tuple)) and any(map(isbox, x)):
         return anp.array(x)

@@ -167,7 +167,7 @@ def _vector(family: str, name: str, value: Any) -> Any:
             return anp.array(value)
     elif isinstance(getval(value), np.ndarray):
         array = getval(value)
-        if array.ndim == 1 and array.dtype.kind in "biuf":
+        if array.ndim == 1 and array.dtype.kind in "biuf" and not np.ma.is_masked(array):
             return value if isbox(value) or array.size > SHORT else tuple(map(float, array.tolist()))
     raise ParameterError(f"{family}: {name} must be a vector of numbers, got {shown(value)}")
 
@@ -215,7 +215,7 @@ def _checked(family: str, name: str, value: Any, valid: Callable[[float], bool],
             fix="an array of choices is product(...), or iid(dist, n) where the parameters are equal",
         )
     if isinstance(number, (np.generic, np.ndarray)):
-        number = number.item()
+        number = None if np.ma.is_masked(number) else number.item()
     if isinstance(number, bool):
         number = int(number)  # NumPy computes with truth values in 16 bits
     if not isinstance(number, (float, int)):

@@ -128,6 +128,8 @@ def _same_column(value: Any, known: Any) -> bool:
 
 def _of_a_class(value: Any, known: Any, frozen: bool) -> Any:
     """The same for an instance of a class derived from a container's."""
+    if value is np.ma.masked:
+        return value
     made = copy.copy(value)
     if isinstance(value, np.ndarray):
         made.setflags(write=not frozen)

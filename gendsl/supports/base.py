@@ -131,14 +131,15 @@ def as_array(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
         array = np.asarray(getval(value))
     except ValueError:  # nested lists of unequal lengths
         return None
-    return array.astype(float) if array.shape == shape and array.dtype.kind in "biuf" else None
+    are_numbers = array.dtype.kind in "biuf" and not np.ma.is_masked(value)
+    return array.astype(float) if array.shape == shape and are_numbers else None
 
 
 def as_number(value: Any, kind: Callable[[Any], Any]) -> Any:
     """A number as a Python number of this type, if it is one; anything else as it is."""
     if type(value) is kind:
         return value
-    if isinstance(value, np.ndarray) and value.ndim == 0:
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.is_masked(value):
         value = value[()]
     if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
         return value
@@ -154,7 +155,7 @@ def as_typed_array(value: Any, kind: type) -> Any:
     Anything else is left as it is.
     """
     value = value if isinstance(value, (list, tuple, np.ndarray)) else as_entries(value)
-    if not isinstance(value, (list, tuple, np.ndarray)):
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.ma.is_masked(value):
         return value
     try:
         array = np.asarray(value)
