@@ -1,13 +1,14 @@
 """Closed programs as text: `defaultdict`, `Counter`, dicts that are compared, slices by any step."""
 
 import heapq
+import math
 from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
-from gendsl import gen, normal, uniform_discrete
-from gendsl.compiler.hir.failures import NotClosed
+from gendsl import factor, gen, normal, uniform_discrete
+from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.run.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
@@ -194,3 +195,69 @@ def adds_dicts(n):
 def test_a_program_that_always_fails_is_refused():
     with pytest.raises(NotClosed, match="it always comes to add of dict and dict"):
         ClosedDensity(adds_dicts, (1,))
+
+
+NEIGHBOURS = defaultdict(list, {0: [1, 2], 1: [0], 2: [0, 3], 3: [2]})
+TALLY = Counter([0, 1, 1, 2, 2, 2])
+NESTED = defaultdict(lambda: defaultdict(float), {"a": defaultdict(float, {0: 1.0, 2: 0.4, 1: 0.1})})
+
+
+@gen
+def given_to(neighbours, tally, nested):
+    k = ~uniform_discrete(0, 3)
+    for j in neighbours[k]:
+        ("f", k, j) @ ~factor(0.25 * j)
+    total = sum(count * (k + 1) for _, count in tally.most_common(2))
+    y = ~normal(total + tally[k] + tally["no"] + len(tally) + sum(NESTED["a"].values()), 3)
+    copied = neighbours.copy()
+    copied[7 + k] = [k]
+    z = ~normal(nested["a"][min(k, 2)] + len(copied) + len(Counter(neighbours[k]) + tally), 1)
+    return y + z
+
+
+@pytest.mark.parametrize("rng", range(4))
+def test_those_that_a_program_is_given(rng):
+    assert outcome(given_to, (NEIGHBOURS, TALLY, NESTED), rng=rng) == "equal"
+
+
+@gen
+def looked_up(weights):
+    k = ~uniform_discrete(0, 2)
+    _y = ~normal(weights[k], 1)
+
+
+def test_a_key_that_one_that_is_given_would_get():
+    """Python puts it into the dict of whoever gave it: the interpreter does that."""
+    assert outcome(looked_up, (defaultdict(float, {0: 1.0, 1: 2.0, 2: 0.5}),), rng=1) == "equal"
+    weights = defaultdict(float, {0: 1.0})
+    closed = ClosedDensity(looked_up, (weights,))
+    expected = normal(1, 1).logpdf(0.0) - math.log(3)
+    assert closed.assess_python((weights,), {("k",): 0, ("_y",): 0.0}) == pytest.approx(expected)
+    with pytest.raises(FailedText, match="a key that a defaultdict gets, which the program was given"):
+        closed.assess_python((weights,), {("k",): 1, ("_y",): 0.0})
+    assert list(weights) == [0]
+    assert outcome(looked_up, (Counter(),), rng=1) == "equal"
+
+
+@gen
+def asked(given):
+    k = ~uniform_discrete(0, 2)
+    total = 0
+    for one in (Counter([k]), defaultdict(int), {k: 1}):
+        total += isinstance(one, defaultdict) + 2 * isinstance(one, dict) + 4 * isinstance(one, Counter)
+        total += 8 * (type(one) is dict) + 16 * (type(one) is Counter) + 32 * (type(one) is defaultdict)
+        total += 64 * hasattr(one, "most_common")
+    for one in given:
+        total += isinstance(one, defaultdict) + 2 * isinstance(one, dict) + 4 * isinstance(one, Counter)
+    "f" @ ~factor(total / 100)
+
+
+def test_they_are_of_their_classes():
+    assert outcome(asked, ((TALLY, NEIGHBOURS, {1: 2}),), rng=1) == "equal"
+
+
+def test_another_kind_than_a_text_was_made_for_is_refused():
+    closed = ClosedDensity(looked_up, (TALLY,))
+    for other in (dict(TALLY), defaultdict(int, TALLY)):
+        with pytest.raises(NotClosed):
+            closed.arguments((other,))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.hir.encode import missing_of
 from gendsl.compiler.hir.facts import MOST_ALTERNATIVES, Facts
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import (
@@ -101,7 +102,7 @@ def _type_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
             )
         case list() if type(value) is list:
             return _list_type(facts, place, value, path)
-        case dict() if type(value) is dict:
+        case dict() if type(value) is dict or missing_of(value) is not None:
             return _dict_type(facts, place, value, path)
         case set() | frozenset() if type(value) in (set, frozenset):
             site = facts.site(place)
@@ -139,8 +140,8 @@ def _dict_type(facts: Facts, place: Hashable, value: dict[Any, Any], path: str) 
 
     Where all are of one type there may be others under other keys later.
     """
-    site, kinds = facts.site(place), []
-    may_be = 1 < len(value) <= MOST_FIELDS and all(type(key) is str for key in value)
+    site, kinds, missing = facts.site(place), [], missing_of(value)
+    may_be = 1 < len(value) <= MOST_FIELDS and all(type(key) is str for key in value) and missing is None
     for key, item in value.items():
         facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
         at = (place, "value", key) if may_be else (place, "value")
@@ -152,7 +153,7 @@ def _dict_type(facts: Facts, place: Hashable, value: dict[Any, Any], path: str) 
         if is_record and isinstance(kind, (List, Dict)):
             facts.keep_apart(kind.site, _kept_apart(facts, kind))
         facts.grow_value(site, Known(key) if is_record else NEVER, kind)
-    return Dict(facts.find(site), True)
+    return Dict(facts.find(site), True, missing)
 
 
 def _kept_apart(facts: Facts, kind: Type) -> Hashable:

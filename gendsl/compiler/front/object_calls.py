@@ -67,7 +67,7 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         case List():
             return known(lists.sequence_of(frame, value))
         case Dict():
-            return known(dict)
+            return known(value.type.own_class)
         case Array():
             return known(np.ndarray)
         case Number() | Union() if str(getattr(frame.function, "__module__", "")).startswith("gendsl."):
@@ -92,8 +92,10 @@ def _has(frame: Frame, value: Value, name: Any) -> bool:
             return _found(frame, found, name)
         case Array():
             return hasattr(np.ndarray, name)
-        case List() | Dict() | Tuple(cls=builtins.tuple):
-            return hasattr({List: list, Dict: dict, Tuple: tuple}[type(value.type)], name)
+        case Dict():
+            return hasattr(value.type.own_class, name)
+        case List() | Tuple(cls=builtins.tuple):
+            return hasattr({List: list, Tuple: tuple}[type(value.type)], name)
         case Tuple(cls=cls, names=names) if isinstance(cls, type) and not hasattr(cls, "__getattr__"):
             if _found(frame, cls, name):
                 return True

@@ -262,7 +262,7 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
                 raise frame.not_closed("a value that is a list or a tuple")
             return any(issubclass(sequence, one) for one in every)
         case Dict():
-            return any(issubclass(dict, one) for one in every)
+            return any(issubclass(type_.own_class, one) for one in every)
         case Set():
             found = {any(issubclass(kind, one) for one in every) for kind in (set, frozenset)}
             return found.pop() if len(found) == 1 else None

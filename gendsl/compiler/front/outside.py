@@ -21,6 +21,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.instances import check_missing
 from gendsl.compiler.front.sources import FunctionSource, lambda_source
 from gendsl.compiler.hir import Const, Input
+from gendsl.compiler.hir.encode import missing_of
 from gendsl.compiler.hir.types import Known, leaves
 from gendsl.compiler.hir.values import NOTHING, Value, is_known, known, make_tuple, numpy_number
 from gendsl.distributions import Distribution
@@ -105,7 +106,7 @@ def constant(frame: Frame, found: Any, name: str = "") -> Value:
             return given(frame, found)
         items = [constant(frame, one) for one in found]
         return known(found) if all(map(is_known, items)) else make_tuple(items)
-    if isinstance(found, (list, np.ndarray)) or type(found) in (dict, set):
+    if isinstance(found, (list, np.ndarray)) or type(found) in (dict, set) or missing_of(found) is not None:
         return given(frame, found)
     if isinstance(found, Distribution) and not isinstance(found, type):
         return frame.language.constant_distribution(frame, found)

@@ -215,6 +215,9 @@ def _missing(frame: Frame, value: Value, key: Value) -> Value:
     assert isinstance(value.type, Dict)
     if value.type.missing is Counter:
         return known(0)
+    if value.type.frozen:
+        frame.fail("a key that a defaultdict gets, which the program was given")
+        return NOTHING
     missing = value.type.missing
     factory = missing.at_hand(frame) if isinstance(missing, Factory) else known(missing)
     new = frame.atoms(frame.language.call(frame, factory, [], {}))

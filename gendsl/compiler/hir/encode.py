@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import struct
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -97,7 +98,7 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             if isinstance(item, Number):
                 return [[flat(facts, one, item)[0] for one in value]]
             return [[_item(flat(facts, one, item)) for one in value]]
-        case Dict(site) if isinstance(value, dict):
+        case Dict(site, missing=missing) if isinstance(value, dict) and missing_of(value) is missing:
             key, item = facts.item(site, "key"), facts.item(site, "value")
             if not facts.knows_keys(site):
                 return [_table(facts, value, key, lambda _, one: flat(facts, one, item))]
@@ -121,6 +122,13 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                     continue
                 return _of_union(type, tag, found)
     raise NotClosed("a value that a text can't be given")
+
+
+def missing_of(value: Any) -> Any:
+    """What a `defaultdict` calls for a key that it doesn't have, or `Counter`; None for anything else."""
+    if type(value) is Counter:
+        return Counter
+    return value.default_factory if type(value) is defaultdict else None
 
 
 def _is_same(value: Any, known: Any) -> bool:
@@ -170,8 +178,8 @@ def _may_be(value: Any, type: Type) -> bool:
             return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.ndim == rank
         case Text():
             return isinstance(value, str)
-        case Dict():
-            return isinstance(value, dict)
+        case Dict(missing=missing):
+            return isinstance(value, dict) and missing_of(value) is missing
         case List():
             return isinstance(value, (list, tuple))
     return True

@@ -9,6 +9,7 @@ place where it is made, its *site*. What is known of the items of a site is a fa
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,6 +158,13 @@ class Dict(Type):
     site: int
     frozen: bool = False
     missing: Any = None
+
+    @property
+    def own_class(self) -> type[dict[Any, Any]]:
+        """Its class."""
+        if self.missing is None:
+            return dict
+        return Counter if self.missing is Counter else defaultdict
 
 
 @dataclass(frozen=True, slots=True)
