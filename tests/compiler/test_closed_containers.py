@@ -647,3 +647,34 @@ def copies():
 def test_the_order_of_sets_and_copies(rng):
     assert outcome(parts_of_sets, (frozenset({1, 2}),), rng=rng) == "equal"
     assert outcome(copies, (), rng=rng) == "equal"
+
+
+@gen
+def pairs_of_data(keys, table, n):
+    """More pairs than there are places without collisions."""
+    z = ~uniform_discrete(0, n - 1)
+    for i in range(n):
+        for j in range(n):
+            ("among", i, j) @ ~normal(1.0 if (i, j - z) in keys else 0.0, 1)
+            ("of", i, j) @ ~normal(table[i, (j + z) % n], 1)
+
+
+def test_many_pairs_of_data_are_found():
+    pairs = [(i, j) for i in range(12) for j in range(12)]
+    keys = {(i, j) for i, j in pairs if (i + j) % 3}
+    assert outcome(pairs_of_data, (keys, {pair: i / 7 for i, pair in enumerate(pairs)}, 12)) == "equal"
+
+
+@gen
+def single_items(x, y):
+    ("order",) @ ~normal(((x,) <= (y,)) + 2 * ((x,) < (y,)), 1)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.0, 2.0), (2.0, 2.0), (math.nan, 1.0), (1.0, math.nan)])
+def test_the_order_of_tuples_of_one_item(x, y):
+    assert outcome(single_items, (x, y)) == "equal"
+
+
+def test_tuples_of_one_nan_are_not_in_order():
+    """Where both are one object, one is at most the other."""
+    assert "a NaN that is compared as part of a container" in outcome(single_items, (math.nan, math.nan))
