@@ -1,5 +1,6 @@
 """Whether an integer is in a range: one that is given, one that a program makes, and constants."""
 
+import numpy as np
 import pytest
 
 from gendsl import gen, normal
@@ -39,3 +40,19 @@ def test_what_a_program_makes(n, step):
 
 def test_a_step_of_zero():
     raises_everywhere(of_made, (3, 0), {"z": 0.0})
+
+
+@gen
+def at_least(n):
+    a = ~normal(0, 1)
+    for i in range(np.maximum(n, 3)):
+        ("x", i) @ ~normal(a, 1)
+    for i in range(np.maximum(2, n)):
+        ("y", i) @ ~normal(a, 1)
+    for i in range(np.maximum(n, 0)):
+        ("z", i) @ ~normal(a, 1)
+
+
+@pytest.mark.parametrize("n", [-1, 1, 5])
+def test_ranges_of_at_least_some_numbers(n):
+    assert outcome(at_least, (n,)) == "equal"
