@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gamma, gen, iid, mvnormal, normal, product, select, student_t, uniform
+from gendsl import bernoulli, beta, gamma, gen, iid, mvnormal, normal, product, select, student_t, uniform
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import elliptical_slice
@@ -164,3 +164,17 @@ def test_the_text_reads_like_the_kernel():
     text = elliptical_slice("a").source_of("step", TRACES["bounded"])
     for line in ("angle = 6.283185307179586 * ", "return mean + now * c + other * s", "while True:"):
         assert line in text, text
+
+
+@gen
+def at_the_end():
+    a = ~normal(0, 1)
+    y = ~beta(0.5 if a > 0.0 else 1.0, 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_the_density_is_infinite_the_interpreter_raises(way):
+    trace = at_the_end.generate((), {"y": 0.0}, init={"a": -0.3}, rng=1).trace
+    results = outcomes(way, elliptical_slice("a"), trace, 20)
+    assert results["raises"] and results["accepted"], results
+    assert set(results) <= {"raises", "accepted", "moves"}, results
