@@ -56,6 +56,14 @@ def grid():
         ("mark", i) @ ~normal(rows[i], 1.0)
 
 
+@gen
+def columns():
+    for i in range(4):
+        for j in range(3):
+            ("u", i, j) @ ~normal(0, 1)
+        ("y", i) @ ~normal(1.0, 0.5)
+
+
 DATA = {("cell", i, j): 0.1 * i - j for i in range(40) for j in range(3)}
 GRID = grid.generate((), {**DATA, ("mark", 6): 1.0, ("mark", 3): 0.0}, rng=1).trace
 ROWS = select(*(("row", i) for i in range(30)))
@@ -63,6 +71,7 @@ OBSERVED = select("y")
 STARTS = {
     "grid": GRID,
     "model": model.generate((), {("y", i): 1.5 * i for i in range(4)}, init={"k": 3}, rng=1).trace,
+    "columns": columns.simulate((), rng=1),
     "rooted": rooted.generate((), {"y": 1.0}, init={("total", "split"): True}, rng=1).trace,
 }
 KERNELS = {
@@ -84,6 +93,8 @@ KERNELS = {
         select(("total", "mean"), ("total", "right", "mean")) - select(("total", "right")), 0.3,
         skip_absent=True,
     )),
+    "one of each row": ("columns", random_walk(select(("u", ..., 1)), 0.3)),
+    "all of one row": ("columns", mh(select(("u", 2, ...)))),
     "all but observations": ("grid", mh(~select(GRID.observed))),
     "one but observations": ("grid", single_site(select.all - select(GRID.observed))),
     "a walk but observations": ("grid", random_walk(~select(GRID.observed) - select("on"), 0.2)),
@@ -96,7 +107,7 @@ KERNELS = {
 
 def draws_of(name, runtime):
     which, kernel = KERNELS[name]
-    seen = {"model": "k", "rooted": ("total", "mean"), "grid": "on"}[which]
+    seen = {"model": "k", "columns": ("u", 2, 1), "rooted": ("total", "mean"), "grid": "on"}[which]
     warmup = 60 if "adapted" in name else 0
     with running_on(runtime):
         return sample(kernel, STARTS[which], 120, warmup=warmup, record=seen, seed=4, progress=False)
