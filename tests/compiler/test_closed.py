@@ -1,5 +1,7 @@
 """Closed programs as text: Python text and machine code make of a program what the reference makes of it."""
 
+import inspect
+import math
 import os
 import random
 
@@ -118,6 +120,25 @@ def test_parameters_out_of_their_domain_fail(args):
     if NATIVE:
         with pytest.raises(FailedText):
             closed.assess_native(args, choices)
+
+
+@gen
+def of_lines(numbers):
+    first = ~normal(0, 1)
+    least = sorted(numbers)
+    second = ~normal(least[0], 1)
+    for i in range(3):
+        ("third", i) @ ~normal(first, math.exp(second))
+
+
+def test_failures_name_the_line_of_the_program():
+    closed = ClosedDensity(of_lines, ([1.0, 2.0],))
+    begin = inspect.unwrap(of_lines).__code__.co_firstlineno
+    given = {("first",): 0.5, ("second",): 0.5, ("third", 0): 1.0, ("third", 1): 1.0}
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        for numbers, line in (([1.0, math.nan], 3), ([2.0, 1.0], 6)):
+            with pytest.raises(FailedText, match=f"line {begin + line}: "):
+                way((numbers,), given)
 
 
 @gen
