@@ -261,3 +261,19 @@ def test_another_kind_than_a_text_was_made_for_is_refused():
     for other in (dict(TALLY), defaultdict(int, TALLY)):
         with pytest.raises(NotClosed):
             closed.arguments((other,))
+
+
+@gen
+def ends_that_are_none(numbers, k, end):
+    for i, x in enumerate(numbers[None:end:k]):
+        ("to", i) @ ~normal(x, 1)
+    for i, x in enumerate(numbers[end:None:k]):
+        ("from", i) @ ~normal(x, 1)
+    for i, x in enumerate(numbers[None:None:k]):
+        ("all", i) @ ~normal(x, 1)
+
+
+@pytest.mark.parametrize(("k", "end"), [(2, 2), (-1, 1), (-1, -1), (3, 0)])
+def test_slices_whose_ends_are_none(k, end):
+    """They are those that are left out."""
+    assert outcome(ends_that_are_none, ([1.0, 2.0, 3.0], k, end)) == "equal"
