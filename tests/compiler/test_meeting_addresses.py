@@ -232,6 +232,26 @@ def test_what_is_not_selected_can_not_keep_a_value_of_another_type():
 
 
 @gen
+def above_or_of_two_types(counts):
+    deep = ~bernoulli(0.5)
+    if not deep:
+        x = ~normal(0, 1)
+    elif counts:
+        x = ("x", 0) @ ~poisson(2)
+    else:
+        x = ("x", 0) @ ~normal(1, 1)
+    y = ~normal(x, 1)
+
+
+@needs_llvm
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_choice_that_gives_way_to_one_below_it_is_not_one_of_another_type(counts, monkeypatch):
+    start = above_or_of_two_types.generate((counts,), {"y": 0.5}, init={"deep": False}, rng=1).trace
+    native = same_chains(mh(select("deep")), start, monkeypatch, draws=100, record="deep")
+    assert not native.fallbacks
+
+
+@gen
 def empty():
     return 0.0
 
