@@ -142,6 +142,20 @@ def test_failures_name_the_line_of_the_program():
 
 
 @gen
+def exchanged(n):
+    left = ~normal(0, 1)
+    right, count = 2.0, 1.0
+    for i in range(n):
+        left, right, count = right, left, count + 1.0
+        ("y", i) @ ~normal(left - right + count, 1)
+
+
+def test_two_of_three_variables_that_a_loop_exchanges():
+    """All are set at once, where not each needs the one before."""
+    assert outcome(exchanged, (7,)) == "equal"
+
+
+@gen
 def growing(n):
     kept = []
     for i in range(n):
