@@ -409,3 +409,14 @@ def test_signs_and_bits_of_integers():
         y = ~normal(~k + 2 * -k + 4 * +k + (~n & 3), 1)
 
     assert outcome(signed, (5,)) == "equal"
+
+
+@gen
+def rounded_to_none(x):
+    a = ~normal(0, 1)
+    ("y", 0) @ ~normal(round(x, None) + 2 * round(x, ndigits=None), 1)
+    ("y", 1) @ ~normal(round(a, None) + round(x, 2), 1)
+
+
+def test_no_digits_are_those_that_are_left_out():
+    assert outcome(rounded_to_none, (2.3449,)) == "equal"
