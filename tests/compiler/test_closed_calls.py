@@ -267,3 +267,26 @@ def test_what_a_library_does_is_refused_where_the_user_calls_it():
     assert " of copy.py): " in found
     line = inspect.getsourcelines(in_scipy.__wrapped__)[1] + 3
     assert outcome(in_scipy, (1,)).startswith(f"refused: line {line} of test_closed_calls.py: brentq: ")
+
+
+def sum_of(a, b=2.0, **others):
+    return a + b
+
+
+@gen
+def twice_by_name(k):
+    if k:
+        y = ~normal(sum_of(a=1.0, **{"a": 2.0 * k}), 1)
+    else:
+        y = ~normal(sum_of(1.0, c=k, **{"d": 3.0}), 1)
+
+
+@gen
+def twice_among_others(k):
+    y = ~normal(sum_of(1.0, c=k, **{"c": 3.0}) if k else 0.0, 1)
+
+
+@pytest.mark.parametrize("model", [twice_by_name, twice_among_others])
+def test_an_argument_that_is_given_twice_by_its_name(model):
+    assert outcome(model, (0,)) == "equal"
+    raises_everywhere(model, (1,), {("y",): 0.5})
