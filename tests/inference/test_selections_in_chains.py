@@ -128,6 +128,24 @@ def test_the_same_chain(name, form):
         assert (tally.proposed, tally.accepted) == (other.proposed, other.accepted)
 
 
+@gen
+def long_column():
+    for i in range(300):
+        ("u", i, "x") @ ~normal(0, 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_many_that_differ_by_a_number_within_their_addresses(form):
+    """They are one pattern, where a text would not have hundreds."""
+    kernel, start, runs = mh(select(*(("u", i, "x") for i in range(290)))), long_column.simulate((), rng=1), []
+    for runtime in ("reference", form):
+        with running_on(runtime):
+            runs.append(sample(kernel, start, 5, record=("u", 7, "x"), seed=4, progress=False))
+    expected, run = runs
+    assert run.ran[0].partition(" (")[0] == AS[form]
+    np.testing.assert_allclose(log_densities(run), log_densities(expected), rtol=1e-9)
+
+
 @pytest.mark.parametrize("form", ["reference", *FORMS])
 def test_an_observation_that_is_not_left_out_is_an_error(form):
     with running_on(form), pytest.raises(ObservedError, match="an observation is selected"):
