@@ -137,7 +137,8 @@ def long_column():
 @pytest.mark.parametrize("form", FORMS)
 def test_many_that_differ_by_a_number_within_their_addresses(form):
     """They are one pattern, where a text would not have hundreds."""
-    kernel, start, runs = mh(select(*(("u", i, "x") for i in range(290)))), long_column.simulate((), rng=1), []
+    kernel = mh(select(*(("u", i, "x") for i in range(290))))
+    start, runs = long_column.simulate((), rng=1), []
     for runtime in ("reference", form):
         with running_on(runtime):
             runs.append(sample(kernel, start, 5, record=("u", 7, "x"), seed=4, progress=False))
