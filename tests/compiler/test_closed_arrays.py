@@ -148,3 +148,17 @@ scores, counted = "scores", "counted"
 @pytest.mark.parametrize("x", [[1.0, 2.0], [-1.0, 2.0], [-1.0, -1.0]])
 def test_a_sum_with_an_infinity_is_one(x):
     assert outcome(sums_of_infinities, (np.array(x),)) == "equal"
+
+
+@gen
+def of_arrays():
+    a = ~normal(0, 1)
+    first = np.array([a, 2.0, 3.0])
+    second, third = np.asarray(first), np.array(first)
+    second[0] = 5.0
+    third[1] = 7.0
+    ("y", 0) @ ~normal(first.sum(), 1)
+
+
+def test_asarray_gives_the_array_itself_and_array_a_copy():
+    assert outcome(of_arrays, ()) == "equal"
