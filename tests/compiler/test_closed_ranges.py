@@ -1,10 +1,11 @@
-"""Whether an integer is in a range: one that is given, one that a program makes, and constants."""
+"""Ranges that are given, that a program makes, and constants: what is in them, and their items."""
 
 import numpy as np
 import pytest
 
-from gendsl import gen, normal
+from gendsl import gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
+from tests.compiler.closed_steps import needs_llvm
 
 FIXED = range(6, -3, -2)
 
@@ -56,3 +57,34 @@ def at_least(n):
 @pytest.mark.parametrize("n", [-1, 1, 5])
 def test_ranges_of_at_least_some_numbers(n):
     assert outcome(at_least, (n,)) == "equal"
+
+
+@gen
+def items_of_ranges(given, n):
+    k = ~uniform_discrete(0, 3)
+    down = range(n, -n, -2)
+    total = given[k] + given[-1] + down[k] + range(5)[k] + range(n)[-k - 1] + range(2, 9)[k - 4]
+    total += 10 * (given[k] in down) + range(3, 30, 7)[2]
+    try:
+        total += down[n + 1]
+    except IndexError:
+        total += 100
+    y = ~normal(total, 1)
+    return y
+
+
+@pytest.mark.parametrize("rng", range(5))
+@pytest.mark.parametrize("native", [False, pytest.param(True, marks=needs_llvm)])
+def test_items_of_ranges(rng, native):
+    assert outcome(items_of_ranges, (range(2, 30, 3), 4), rng=rng, native=native) == "equal"
+
+
+@gen
+def beyond_a_range(given):
+    k = ~uniform_discrete(0, 3)
+    y = ~normal(given[k], 1)
+    return y
+
+
+def test_an_index_behind_the_end_of_a_range():
+    raises_everywhere(beyond_a_range, (range(3),), {("k",): 3, ("y",): 0.5})

@@ -168,10 +168,8 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
             if not any(map(is_known, every)):
                 raise frame.not_closed("`in` of two strings of the data")
             return test_of(text_columns.told(frame, "__contains__", every) or NOTHING)
-        case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
-            return _in_range(frame, value, *map(known, (found.start, found.stop, found.step)))
-        case Iterator(name="range") if is_number(value) and kind_of(value) != "f":
-            return _in_range(frame, value, *parts_of(container))
+        case Known(value=range()) | Iterator(name="range") if is_number(value) and kind_of(value) != "f":
+            return test_of(of_range(frame, library_searches.in_range, container, value))
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
             return any_of(
                 frame, [frame.language.equal_parts(frame, known(one), frame.atoms(value)) for one in found]
@@ -210,11 +208,15 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
     raise frame.not_closed(f"`in` {describe(container.type)}")
 
 
-def _in_range(frame: Frame, value: Value, *parts: Value) -> Expr:
-    """Whether an integer is in a range, which is given as `range` is."""
+def of_range(frame: Frame, text: Any, container: Value, value: Value) -> Value:
+    """What a function of the library says of a number and the start, stop and step of a range."""
+    if is_known(container):
+        found = object_of(container)
+        parts = tuple(map(known, (found.start, found.stop, found.step)))
+    else:
+        parts = tuple(parts_of(container))
     start, stop, step = (known(0), *parts, known(1)) if len(parts) == 1 else (*parts, known(1))[:3]
-    text: Any = library_searches.in_range
-    return test_of(frame.language.call_function(frame, text, [value, start, stop, step], {}))
+    return frame.language.call_function(frame, text, [value, start, stop, step], {})
 
 
 def any_of(frame: Frame, tests: list[Expr]) -> Expr:

@@ -64,7 +64,7 @@ _SAME_BITS = frozenset([
     "argsort_of_different", "search_left", "search_right", "search_all_left", "search_all_right",
     "bincount", "median", "roll", "insert", "peak_to_peak", "nan_max", "nan_min", "count_nonzero",
     "unique", "bit_count", "near", "split", "array_split", "split_at", "diag", "tile", "delete",
-    "digitize", "isin", "array_equal", "running_max", "running_min",
+    "digitize", "isin", "array_equal", "running_max", "running_min", "in_range", "item_of_range",
 ])  # fmt: skip
 """Functions of the libraries that only compare, count and pick, or compute in the order of NumPy's."""
 _INSTEAD: dict[Callable[..., Any], Callable[..., Any]] = {

@@ -15,6 +15,16 @@ def in_range(x: int, start: int, stop: int, step: int) -> bool:
     return stop < x and x <= start and (start - x) % -step == 0
 
 
+def item_of_range(at: int, start: int, stop: int, step: int) -> int:
+    """`range(start, stop, step)[at]`."""
+    count = len(range(start, stop, step))
+    if at < 0:
+        at += count
+    if at < 0 or at >= count:
+        raise IndexError("range object index out of range")
+    return start + at * step
+
+
 def argmax(a: Any) -> int:
     """The position of the largest entry."""
     best = 0

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, tables, text_columns, traces
+from gendsl.compiler.front import array_places, library_searches, tables, text_columns, traces
 from gendsl.compiler.front.array_axes import joined
 from gendsl.compiler.front.arrays import as_array
+from gendsl.compiler.front.container_operators import of_range
 from gendsl.compiler.front.containers import item, length
 from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.list_methods import pop
@@ -28,7 +29,19 @@ from gendsl.compiler.front.lists import (
 )
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.hir import Const, Op, both
-from gendsl.compiler.hir.types import Array, Dict, Known, List, Number, SubTrace, Text, Tuple, Union, describe
+from gendsl.compiler.hir.types import (
+    Array,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Number,
+    SubTrace,
+    Text,
+    Tuple,
+    Union,
+    describe,
+)
 from gendsl.compiler.hir.values import (
     NONE,
     NOTHING,
@@ -39,6 +52,7 @@ from gendsl.compiler.hir.values import (
     items_of,
     known,
     make_tuple,
+    number,
     numpy_number,
     object_of,
 )
@@ -83,6 +97,9 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return _of_tuple(frame, items_of(value), index)
         case Number(numpy=2 | 3) if is_plain_tuple(index.type) and not items_of(index):
             return numpy_number(value.leaf)
+        case Known(value=range()) | Iterator(name="range"):
+            at = number(frame.atom(index_leaf(frame, index), "at"))
+            return of_range(frame, library_searches.item_of_range, value, at)
         case Known(value=str() as text) if is_known(index):
             try:
                 return known(text[object_of(index)])
