@@ -103,8 +103,10 @@ class product(ArrayFamily):
         return add_scores(anp.moveaxis(anp.array(scores), 0, -1))
 
     @property
-    def support(self) -> Stacked | DiscreteProduct:
+    def support(self) -> Any:
         supports = tuple(component.support for component in self.components)
+        if all(support == supports[0] for support in supports):
+            return Repeated(supports[0], len(supports))
         return DiscreteProduct(supports) if supports[0].discrete else Stacked(supports)
 
     def __repr__(self) -> str:
@@ -204,9 +206,7 @@ class _ProductOfFamily(product):
             if domain is not None:
                 self._support = Repeated(domain, self.n)
             else:
-                supports = tuple(component.support for component in self.components)
-                alike = all(support == supports[0] for support in supports)
-                self._support = Repeated(supports[0], self.n) if alike else super().support
+                self._support = super().support
         return self._support
 
     @property

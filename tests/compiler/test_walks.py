@@ -16,6 +16,7 @@ from gendsl import (
     continuous,
     dirichlet,
     discrete,
+    exponential,
     factor,
     flat,
     gamma,
@@ -23,6 +24,7 @@ from gendsl import (
     half_normal,
     iid,
     inv_gamma,
+    laplace,
     lkj,
     mixture_of_normals,
     mvnormal,
@@ -321,6 +323,15 @@ def moving_vectors():
 
 
 DATA = {("y", i): 0.3 * i for i in range(4)}
+@gen
+def products(scale):
+    p = ~product(normal(0, 1), normal(scale, 2), laplace(0, 1))
+    q = ~product(normal(p[0], 1), gamma(scale, 2), beta(2, 1), uniform(-scale, scale))
+    r = ~product(gamma(2, 1), gamma(scale, 2), exponential(1))
+    d = ~normal(p.sum() + q[1] * r[2] - r[0] + q[3], 1)
+    return d
+
+
 CASES = {
     "mean": (of(mean, (4,), DATA), random_walk(select("mu"), 0.8)),
     "all of a mean": (of(mean, (4,), DATA), random_walk(scale=0.8)),
@@ -374,6 +385,8 @@ CASES = {
         of(vectors, (4,), DATA), random_walk(select("x", ("s", 0), "m"), np.linspace(0.2, 1.2, 6))
     ),
     "matrices": (of(matrices, (), {"d": 0.4}), random_walk(scale=0.7)),
+    "products of several kinds": (of(products, (1.5,), {"d": 0.4}), random_walk(scale=0.4)),
+    "some products": (of(products, (1.5,), {"d": 0.4}), random_walk("q", [0.2, 0.5, 0.3, 0.4])),
     "weights and orders": (of(weights_and_orders, (), {"d": 0.4}), random_walk(scale=0.15)),
     "some weights": (
         of(weights_and_orders, (), {"d": 0.4}), random_walk(select("p", "w", ("o", 1), "x", "one", "c"), 0.3),

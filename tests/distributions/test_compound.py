@@ -227,6 +227,7 @@ def test_mixture_scores(law, x):
         ([3 - 2 * poisson(1.0), uniform_discrete(0, 5)], Integers(-INF, 5), int),
         ([mvnormal([0.0, 1.0], np.eye(2)), mvnormal([3.0, 1.0], np.eye(2))], RealArray((2,)), np.ndarray),
         ([dirichlet([1, 2]), dirichlet([3, 1])], dirichlet([1, 2]).support, np.ndarray),
+        ([iid(normal(0, 1), 2), product(normal(3, 1), normal(-3, 1))], Repeated(Real(), 2), np.ndarray),
     ],
 )
 def test_mixture_support(laws, support, value):
@@ -305,7 +306,9 @@ def test_product_of_continuous_scalars():
 def test_product_of_discrete_scalars(law, kind, outside):
     x = law.sample(np.random.default_rng(1))
     assert x.dtype.kind == kind and x.shape == (2,)
-    assert law.support == DiscreteProduct(tuple(c.support for c in law.components))
+    supports = [c.support for c in law.components]
+    alike = supports[0] == supports[1]
+    assert law.support == (Repeated(supports[0], 2) if alike else DiscreteProduct(supports))
     assert law.support.contains(x)
     assert law.logpdf(x) == pytest.approx(
         sum(c.logpdf(v) for c, v in zip(law.components, x.tolist(), strict=True))

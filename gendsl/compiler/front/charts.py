@@ -18,7 +18,7 @@ from gendsl.compiler.front.subscripts import item_at
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.hir.coordinates import DISCRETE
 from gendsl.compiler.hir.failures import NotClosed
-from gendsl.compiler.hir.types import Array, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.hir.types import Array, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.hir.values import Value, is_never, items_of, known, make_tuple, number, number_leaf
 from gendsl.distributions import (
     affine,
@@ -280,8 +280,6 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
         return _support_of_one(frame, item_at(frame, items_of(distribution)[1], known(0)), at)
     if at and issubclass(cls, product):
         components = items_of(distribution)[0]
-        if not isinstance(components.type, List):
-            raise frame.not_closed("the coordinates of a product of distributions of several kinds")
         return _support_of_one(frame, item_at(frame, components, number(at[0])), at[1:])
     if is_built_in(cls) and not issubclass(cls, (ScalarFamily, affine, mixture)):
         raise frame.not_closed(f"the coordinates of what {cls.__name__} draws")
