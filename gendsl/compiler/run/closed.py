@@ -86,7 +86,7 @@ def _looked_up(statement: hir.Statement) -> hir.Body | None:
 
 def _program_line(lines: list[str], at: int) -> int:
     """The line of the program that a line of Python text is of; 0 in functions of the library's."""
-    while not lines[at - 1].startswith("def ") and not _PROGRAM_LINE.search(lines[at - 1]):
+    while at > 1 and not lines[at - 1].startswith("def ") and not _PROGRAM_LINE.search(lines[at - 1]):
         at -= 1
     found = _PROGRAM_LINE.search(lines[at - 1])
     return int(found[1]) if found else 0
