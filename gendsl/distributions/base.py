@@ -349,7 +349,7 @@ class ScalarFamily(Distribution):
             value = _array(value)
         if isinstance(value, np.ndarray) and value.ndim == 0 and not isbox(x):
             value = value[()]
-        if isinstance(value, np.ndarray):  # what is masked of one of `numpy.ma` is, too
+        if isinstance(value, np.ndarray):  # `numpy.ma.masked`, too
             if value.dtype.kind in "biuf" and not np.ma.is_masked(value):
                 return x if isbox(x) else wide(value, booleans=self.number is bool)
         elif isinstance(value, (float, int, np.floating, np.integer, np.bool_)):
