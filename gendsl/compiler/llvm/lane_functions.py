@@ -76,6 +76,7 @@ class LaneFunctions(LaneLists):
         """Print the functions that were called in lanes, and those that these call."""
         while self.waiting:
             function, ranks, lanes = self.waiting.pop()
+            self.to.call_line = self.to.call_lines.get(id(function), 0)
             self._define(function, ranks, lanes, most)
 
     def _define(self, function: Function, ranks: tuple[int, ...], lanes: Lanes, most: int) -> None:

@@ -42,9 +42,9 @@ class LLVMPrinter(Statements):
         """Functions, and all that they call, each once."""
         every = {id(one): one for main in mains for one in hir.functions(main)}
         known: set[int] = set()
-        lines = _lines_of_calls(every.values())
+        self.call_lines = _lines_of_calls(every.values())
         for function in every.values():
-            self.call_line = lines.get(id(function), 0)
+            self.call_line = self.call_lines.get(id(function), 0)
             if function.symbol and not self.is_shared:
                 self._declare(function)
                 known.add(id(function))
@@ -55,8 +55,8 @@ class LLVMPrinter(Statements):
             else:  # it calls itself, maybe through others
                 self.function(function, 0)
             known.add(id(function))
-        self.call_line = 0
         self.lanes.functions(LONG)
+        self.call_line = 0
 
     def in_lanes(self, loop: hir.For) -> None:
         self.lanes.loop(loop, self.axes.loops[id(loop)])

@@ -45,7 +45,8 @@ class Writer:
         sites: the line and reason of each place where a function may fail.
         declared: functions of numbers that are called, with how many they take.
         drawn: the methods of generators that are called.
-        call_line: the line in which the function is called that it writes, for what has no line itself.
+        call_lines: for each function that is called in one line of the programs alone, that line.
+        call_line: that of the function that is written, for what has no line itself; 0 of others.
         is_shared: whether it writes what several texts call.
         is_exact: whether functions of numbers are called as they are, and nothing else gives their values.
     """
@@ -60,6 +61,7 @@ class Writer:
         self.allocas: dict[Var, str] = {}
         self.loops: dict[int, tuple[str, str]] = {}
         self.sites: list[tuple[int, str]] = []
+        self.call_lines: dict[int, int] = {}
         self.declared: dict[str, int] = {}
         self.drawn: set[str] = set()
         self.result_type = ""
