@@ -26,6 +26,7 @@ from gendsl.compiler.hir.failures import PYTHON_FAILURES, NotClosed
 from gendsl.compiler.hir.meetings import meetings
 from gendsl.compiler.hir.observations import Strings
 from gendsl.compiler.hir.slopes import slopes
+from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.hir.templates import MODEL, ArgumentsOf
 from gendsl.compiler.hir.types import leaves
 from gendsl.compiler.llvm.print_llvm import print_llvm_steps
@@ -47,6 +48,7 @@ from gendsl.compiler.moves import (
 )
 from gendsl.compiler.passes import merge, per_run
 from gendsl.compiler.passes.axes import Axes
+from gendsl.compiler.passes.blankets import blanket
 from gendsl.compiler.passes.invariants import simplify
 from gendsl.compiler.passes.needed import follow
 from gendsl.compiler.programs import density, replay, sampler
@@ -74,7 +76,7 @@ from gendsl.compiler.steps.kernel_entries import PICKING, entries_of, updates_of
 from gendsl.compiler.steps.pivots import take_out_pivots
 from gendsl.compiler.steps.proposals import Proposals
 from gendsl.compiler.steps.selections import InTurn, OneSite, Selections
-from gendsl.compiler.steps.updates import fill_along, updating
+from gendsl.compiler.steps.updates import fill_along, score_parts, scored_by, updating
 
 
 class ClosedKernel(CompiledText, ChainKernel):
@@ -148,6 +150,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         merge.merge(self.functions, lowering.function_name)
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         simplify(self.roots, self.meetings)
+        self._score_parts()
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)
@@ -158,6 +161,15 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.functions = [one for pair in zip(self.before, self.steps, strict=True) for one in pair if one]
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
+
+    def _score_parts(self) -> None:
+        """Score of what is updated given all others only what has to do with it, where that is less."""
+        effects, concerned = TextEffects(), {part.number for one in self.meetings for part in (one.lower, one.upper)}
+        for along in self.lowering.lines.values():
+            whole = scored_by(along)
+            part = None if whole is None else blanket(whole, along.template, concerned, effects)
+            if part is not None:
+                score_parts(along, part)
 
     def _called(self, name: str, function: hir.Function) -> step_parts.Called:
         """A function with the arguments of its program."""

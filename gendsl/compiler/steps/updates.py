@@ -89,6 +89,37 @@ def log_weight_along(made: Function, score: Called, template: Any) -> None:
     ]
 
 
+def scored_by(along: Any) -> Function | None:
+    """What a function along the lines of a template scores the whole by; None where it is not called."""
+    found = [one for one in along.weight.body if _is_score(one)]
+    return found[0].function if len(found) == 1 and isinstance(found[0], hir.Call) else None
+
+
+def score_parts(along: Any, part: Function) -> None:
+    """Let the log weight of another value be the difference of the parts of the log densities that have to
+    do with the choice.
+
+    Args:
+        part: one of these, by the indices of the choice and the arguments of the whole.
+    """
+    body = along.weight.body
+    (at,) = (at for at, one in enumerate(body) if _is_score(one))
+    score = body[at]
+    assert isinstance(score, hir.Call)
+    before, args = Var("lp_before", "f"), [*along.weight.parameters[: along.template.rank], *score.args]
+    kept = [
+        one
+        for one in body
+        if not (isinstance(one, Primitive) and one.name in ("same_choices", "same_factors", "log_density"))
+    ]
+    kept[at] = hir.Call(list(score.targets), part, list(args), line=score.line)
+    along.weight.body = [hir.Call([before], part, args), *kept]
+
+
+def _is_score(one: hir.Statement) -> bool:
+    return isinstance(one, hir.Call) and one.function.scores
+
+
 def _weighed(lp: Var, before: Var) -> Body:
     """The end of a function that gives a log weight, of the log density there."""
     return [
