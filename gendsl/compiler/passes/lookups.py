@@ -79,7 +79,8 @@ def _only_iteration(loop: For, around: list[tuple[Statement | None, Body]], effe
     inside = {var for one in inner for var in hir.targets(one)}
     if loop.step != Const(1, "i") or loop.var in inside:
         return None
-    if not (inside & exposed(loop.body)[0]).isdisjoint(inside):
+    carried = inside & exposed(loop.body)[0]
+    if carried and (any(isinstance(one, (Leave, Next)) for one in inner) or not _is_known_before(loop, carried)):
         return None
     later = read_after({loop.var, *inside}, around)
     made = {one.target for one in inner if isinstance(one, (New, Fill))}
@@ -87,9 +88,30 @@ def _only_iteration(loop: For, around: list[tuple[Statement | None, Body]], effe
     for one, guards in _guarded(loop.body, ()):
         if _only_computes(one, loop, made, effects) and later.isdisjoint(hir.targets(one)):
             continue
-        found = {index for guard in guards for index in _indices(guard, loop.var, inside)}
+        tests = _Tests(loop, inside, effects)
+        found = {index for guard in guards for index in tests.indices(guard)}
         possible = found if possible is None else possible & found
     return next(iter(possible), None) if possible and loop.var not in later else None
+
+
+def _is_known_before(loop: For, carried: set[Var]) -> bool:
+    """Whether what an iteration leaves to the next one is computed without what it was left itself."""
+    return carried.isdisjoint(_needed_by(loop.body, carried)[1])
+
+
+def _needed_by(body: Body, variables: set[Var]) -> tuple[Body, set[Var]]:
+    """The statements of a body that some variables are computed by, and the variables that these need."""
+    kept: Body = []
+    live = set(variables)
+    for one in reversed(body):
+        every = list(hir.walk([one]))
+        changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
+        if live.isdisjoint({var for inner in every for var in hir.targets(inner)} | changed):
+            continue
+        kept.insert(0, one)
+        read, surely = exposed([one])
+        live = (live - (surely or set())) | read
+    return kept, live
 
 
 def _guarded(body: Body, guards: tuple[Expr, ...]) -> Iterator[tuple[Statement, tuple[Expr, ...]]]:
@@ -101,16 +123,54 @@ def _guarded(body: Body, guards: tuple[Expr, ...]) -> Iterator[tuple[Statement, 
             yield from _guarded(getattr(one, name), (*guards, *more))
 
 
-def _indices(test: Expr, var: Var, inside: set[Var]) -> Iterator[Expr]:
-    """What a variable is equal to where a test holds, of what is the same in all iterations."""
+class _Tests:
+    """What a loop's variable is equal to where tests hold, of what is the same in all iterations."""
+
+    def __init__(self, loop: For, inside: set[Var], effects: TextEffects) -> None:
+        self.loop, self.inside, self.effects = loop, inside, effects
+        self.calls: dict[Expr, Call] = {}
+        for one in hir.walk(loop.body):
+            if isinstance(one, Call) and one.targets and one.targets[0].kind == "b":
+                self.calls[one.targets[0]] = one
+
+    def indices(self, test: Expr) -> Iterator[Expr]:
+        """These, where a test holds."""
+        for one, other in self._equal(test):
+            for first, second in ((one, other), (other, one)):
+                if first == self.loop.var and isinstance(second, (Var, Const)) and second not in self.inside:
+                    yield second
+
+    def _equal(self, test: Expr) -> Iterator[tuple[Expr, Expr]]:
+        if test in self.calls:
+            yield from self._where_found(self.calls[test])
+        else:
+            yield from _equalities(test)
+
+    def _where_found(self, call: Call) -> Iterator[tuple[Expr, Expr]]:
+        """What is equal where a function returns first that it has found something."""
+        function, common = call.function, None
+        named = dict(zip(function.parameters, call.args, strict=True))
+        same = set(named).difference(var for one in hir.walk(function.body) for var in hir.targets(one))
+        for one, guards in _guarded(function.body, ()):
+            if isinstance(one, Return) and one.values[0] != hir.FALSE:
+                pairs = {
+                    (named[x], named[y])
+                    for guard in guards
+                    for x, y in _equalities(guard)
+                    if isinstance(x, Var) and isinstance(y, Var) and {x, y} <= same
+                }
+                common = pairs if common is None else common & pairs
+        yield from common or ()
+
+
+def _equalities(test: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """What is equal where a test holds."""
     match test:
         case Op("and", args):
             for arg in args:
-                yield from _indices(arg, var, inside)
+                yield from _equalities(arg)
         case Op("eq", (one, other)):
-            for first, second in ((one, other), (other, one)):
-                if first == var and isinstance(second, (Var, Const)) and second not in inside:
-                    yield second
+            yield one, other
 
 
 def _only_computes(one: Statement, loop: For, made: set[Var], effects: TextEffects) -> bool:
@@ -119,8 +179,7 @@ def _only_computes(one: Statement, loop: For, made: set[Var], effects: TextEffec
         case Append() | Store() | Truncate():
             return one.list in made
         case Call():
-            found = effects.of(one.function)
-            return found.pure and not found.changes
+            return not effects.of(one.function).changes and _reads_alone(one.function)
         case Next():
             return True
         case Leave():
@@ -128,8 +187,23 @@ def _only_computes(one: Statement, loop: For, made: set[Var], effects: TextEffec
     return isinstance(one, _COMPUTING)
 
 
+def _reads_alone(function: Function) -> bool:
+    """Whether a function does nothing but to read, and to compute."""
+    own = (*_COMPUTING, Append, Store, Truncate, Call, Leave, Next, Return)
+    return all(isinstance(one, own) for each in hir.functions(function) for one in hir.walk(each.body))
+
+
 def _one_iteration(loop: For, index: Expr) -> If:
-    """One iteration of a loop, if it has that."""
+    """One iteration of a loop, if it has that, behind what the one before leaves to it."""
+    inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
+    carried = inside & exposed(loop.body)[0]
+    before: Body = []
+    if carried:
+        last = Op("sub", (index, Const(1, "i")), "i")
+        left = hir.copied_body(_needed_by(loop.body, carried)[0])
+        for one in hir.walk(left):
+            rewrite(one, lambda expr: replaced(expr, {loop.var: last}))
+        before.append(If(Op("lt", (loop.start, index), "b"), left, [], line=loop.line))
     same = {Op("eq", (loop.var, index), "b"), Op("eq", (index, loop.var), "b")}
 
     def there(expr: Expr) -> Expr:
@@ -143,7 +217,7 @@ def _one_iteration(loop: For, index: Expr) -> If:
         rewrite(one, there)
         rewrite(one, lambda expr: replaced(expr, {loop.var: index}))
     runs = hir.both(Op("le", (loop.start, index), "b"), Op("lt", (index, loop.stop), "b"))
-    return If(runs, once(loop.body, loop), [], line=loop.line)
+    return If(runs, [*before, *once(loop.body, loop)], [], line=loop.line)
 
 
 def once(body: Body, loop: For) -> Body:

@@ -76,7 +76,7 @@ from gendsl.compiler.steps.kernel_entries import PICKING, entries_of, updates_of
 from gendsl.compiler.steps.pivots import take_out_pivots
 from gendsl.compiler.steps.proposals import Proposals
 from gendsl.compiler.steps.selections import InTurn, OneSite, Selections
-from gendsl.compiler.steps.updates import fill_along, score_parts, scored_by, updating
+from gendsl.compiler.steps.updates import fill_along, narrow_ties, score_parts, scored_by, updating
 
 
 class ClosedKernel(CompiledText, ChainKernel):
@@ -90,6 +90,8 @@ class ClosedKernel(CompiledText, ChainKernel):
         steps: for each step the function that makes it; None where a kernel is called that is not compiled.
         before: for each the function that computes its arguments once a run, or None.
         functions: those that there are.
+        scores_parts: whether each choice that is updated given all others is scored with what has to do with
+            it alone.
         roots: those, and what tells which choices there are, if that is needed.
     """
 
@@ -132,6 +134,8 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         self.memories: dict[int, warming.Memory] = {}
+        self.updates: set[str] = set()
+        self.scores_parts = True
         self.target: str | None = None
         self.numbers = {id(one): number for number, one in enumerate(within)}
         if any(isinstance(one, Transition) and one.args for one in within):
@@ -150,7 +154,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         merge.merge(self.functions, lowering.function_name)
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         simplify(self.roots, self.meetings)
-        self._score_parts()
+        self._score_parts(mains)
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)
@@ -162,14 +166,21 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
 
-    def _score_parts(self) -> None:
+    def _score_parts(self, mains: dict[str, hir.Function]) -> None:
         """Score of what is updated given all others only what has to do with it, where that is less."""
-        effects, concerned = TextEffects(), {part.number for one in self.meetings for part in (one.lower, one.upper)}
+        effects = TextEffects()
+        concerned = {part.number for one in self.meetings for part in (one.lower, one.upper)}
         for along in self.lowering.lines.values():
             whole = scored_by(along)
             part = None if whole is None else blanket(whole, along.template, concerned, effects)
-            if part is not None:
+            if part is None:
+                self.scores_parts = False
+            else:
                 score_parts(along, part)
+        if self.scores_parts:
+            updates = [main for name, main in mains.items() if name in self.updates]
+            others = [main for name, main in mains.items() if name[0] in "uv" and name not in self.updates]
+            narrow_ties(updates, others, self.lowering.lines.values())
 
     def _called(self, name: str, function: hir.Function) -> step_parts.Called:
         """A function with the arguments of its program."""
@@ -288,7 +299,9 @@ class ClosedKernel(CompiledText, ChainKernel):
     ) -> hir.Function:
         """The step of a move that updates choices given all others."""
         sites = self._sites(one, mains[MODEL])
-        updates = [mains[f"u{number}_{template.number}"] for template in sites.templates]
+        names = [f"u{number}_{template.number}" for template in sites.templates]
+        self.updates.update(names)
+        updates = [mains[one] for one in names]
         return updating(
             name, sites, self._absent(one, mains[MODEL]), updates,
             skip_absent=one.skip_absent, random=one.scan == "random",

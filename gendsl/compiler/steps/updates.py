@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
@@ -16,6 +16,8 @@ from gendsl.compiler.steps.step_parts import Called
 
 _MOST_TIMES = 16.0
 """How many times as large as a log density a log weight is at most that it is made up of."""
+_OF_A_SUM = 1e-3
+"""How much less the sum of numbers is rounded, relative to its size, than what its terms are computed from."""
 
 
 def updating(
@@ -114,6 +116,30 @@ def score_parts(along: Any, part: Function) -> None:
     ]
     kept[at] = hir.Call(list(score.targets), part, list(args), line=score.line)
     along.weight.body = [hir.Call([before], part, args), *kept]
+
+
+def narrow_ties(updates: Iterable[Function], others: Iterable[Function], lines: Iterable[Any]) -> None:
+    """Let decisions of updates be ties only where they depend on the rounding of parts.
+
+    Of all other terms of a log density, which are the same in all that are compared, that of their sum is left.
+
+    Args:
+        others: what decides by whole log densities, with functions that it may have in common with these.
+        lines: the functions along the lines of templates, which have no decisions in them.
+    """
+    apart = {id(one) for along in lines for one in vars(along).values() if isinstance(one, Function)}
+    apart |= {id(one) for other in others for one in hir.functions(other)}
+    found = {id(one): one for update in updates for one in hir.functions(update) if id(one) not in apart}
+    for function in found.values():
+        for body in _bodies(function.body):
+            for at, one in reversed(list(enumerate(body))):
+                if isinstance(one, Primitive) and one.name == "log_density":
+                    (lp,) = one.targets
+                    body.insert(at + 1, Set([lp], [Op("mul", (Const(_OF_A_SUM, "f"), lp), "f")]))
+
+
+def _bodies(body: Body) -> list[Body]:
+    return [body, *(inner for one in hir.walk(body) for inner in hir.bodies(one))]
 
 
 def _is_score(one: hir.Statement) -> bool:

@@ -100,10 +100,10 @@ def _decision(
     if not runtime:
         choices = _count(trace)
         check_all_compiled(flat, thresholds.LEAST_STEPS_A_CALL)
-        _check_faster(flat, trace, choices)
         work = steps * _work(flat, trace, choices)
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
             return Decision(None, "so few steps take less time than compiling them")
+        _check_faster(flat, trace, choices)
         read = all(map(is_read, recorders.values()))
         updates = flat.moves + _updates_in_turn(flat, trace)
         if not read and thin * updates < thresholds.LEAST_STEPS_A_LOOK:
@@ -186,9 +186,10 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
     """Whether a step takes machine code longer, which looks at all choices each time that one is updated.
 
     Today's runtime looks at those that depend on a choice: at least at as many as if each depended on one of
-    those that are updated. Of other moves it is taken for granted that machine code is no slower.
+    those that are updated. Where machine code looks at these alone, too, and of moves besides, it is taken for
+    granted that it is no slower.
     """
-    native = today = 0.0
+    native = today = updates = 0.0
     visited: list[tuple[float, list[Any]]] = []
     for part, often in zip(flat.parts, flat.often, strict=True):
         for move in moves_within(part):
@@ -204,6 +205,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 in_turn = isinstance(move, Updating) and move.scan == "systematic"
                 visits = often * (len(selected) if in_turn else 1)
                 native += visits * choices
+                updates += visits * choices * isinstance(move, Updating)
                 dependents = thresholds.A_DEPENDENT * choices / len(selected)
                 own = thresholds.AN_UPDATE if isinstance(move, Updating) else thresholds.ANOTHER_VALUE
                 today += visits * (own + dependents)
@@ -213,7 +215,9 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
     for visits, selected in visited:
         more = _dependents(trace, selected) - choices / len(selected)
         today += visits * thresholds.A_DEPENDENT * max(more, 0.0)
-    return native > today
+    if native <= today:
+        return False
+    return native - updates > today or not compiled_text(flat.parts, trace).scores_parts
 
 
 def _dependents(trace: Any, selected: list[Any]) -> float:
