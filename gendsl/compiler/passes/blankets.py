@@ -58,11 +58,12 @@ from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.inline import NotInlinedError, inlined
 from gendsl.compiler.passes.lookups import once
+from gendsl.compiler.passes.loop_items import apart
 from gendsl.compiler.passes.needed import keep_needed
-from gendsl.compiler.passes.reach import Maker, NoBlanketError, Reach, added_to, apart, leaves_of
+from gendsl.compiler.passes.reach import NoBlanketError, Reach
 from gendsl.compiler.passes.staging import Names
+from gendsl.compiler.passes.term_sums import added_to, leaves_of
 from gendsl.compiler.programs.sums import IMPOSSIBLE
-
 
 _NOWHERE = Const(1 << 62, "i")
 """A place that no list has."""
@@ -71,11 +72,12 @@ _NOWHERE = Const(1 << 62, "i")
 def blanket(
     function: Function, template: Template, concerned: Collection[int], effects: TextEffects
 ) -> Function | None:
-    """A function like one that returns a log density, of the terms that one choice of a template has to do with.
+    """A function like one that returns a log density, of the terms that one choice has to do with.
 
     It has the indices of the choice as further parameters, before all others. There may be more terms in it.
 
     Args:
+        template: that of the choice.
         concerned: the numbers of the templates of whose choices others may have the addresses.
 
     Returns:
@@ -245,13 +247,12 @@ class _Blanket:
         return [Set([var], [place], line=loop.line), If(runs, once(body, loop), [], line=loop.line)]
 
     def _without(self, body: Body, loop: For, *, is_needed: bool) -> Body:
-        """Statements without those that add to lists that are there, and without terms, if none are needed."""
+        """Statements without those that add to lists that are there, and without terms if none are needed."""
         result: Body = []
         for one in body:
             ref = _changed(one)
-            if ref is not None and ref not in self.bases and not self.reach.is_made_in(ref, loop):
-                if not (isinstance(one, Store) and one.keeps):
-                    continue
+            if not (ref is None or ref in self.bases or self.reach.items.is_made_in(ref, loop)):
+                continue
             if not is_needed and (isinstance(one, Return) or (isinstance(one, If) and _only_ends(one))):
                 continue
             if not is_needed and isinstance(one, Set):
@@ -268,7 +269,8 @@ class _Blanket:
 
 
 def _changed(one: Statement) -> Expr | None:
-    return one.list if isinstance(one, (Append, Store)) else None
+    """The list that a statement changes, but for what is kept of what a text computes."""
+    return one.list if isinstance(one, Append) or (isinstance(one, Store) and not one.keeps) else None
 
 
 def _plus(expr: Expr, number: int) -> Expr:

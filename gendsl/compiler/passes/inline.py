@@ -5,7 +5,22 @@ from __future__ import annotations
 import itertools
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Block, Body, Call, Const, For, Function, If, Leave, Loop, Next, Op, Return, Set, Var
+from gendsl.compiler.hir import (
+    Block,
+    Body,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Leave,
+    Loop,
+    Next,
+    Op,
+    Return,
+    Set,
+    Var,
+)
 from gendsl.compiler.hir.rewriting import rename
 from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one

@@ -41,7 +41,7 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
-from gendsl.compiler.hir.rewriting import replaced, rewrite, variables_of
+from gendsl.compiler.hir.rewriting import replaced, rewrite
 from gendsl.compiler.hir.text_effects import TextEffects, left_by
 from gendsl.compiler.passes.axes_variables import exposed, read_after
 from gendsl.compiler.passes.clean import clean_one
@@ -73,14 +73,18 @@ def _looked_up(body: Body, around: list[tuple[Statement | None, Body]], effects:
     return found
 
 
-def _only_iteration(loop: For, around: list[tuple[Statement | None, Body]], effects: TextEffects) -> Expr | None:
+def _only_iteration(
+    loop: For, around: list[tuple[Statement | None, Body]], effects: TextEffects
+) -> Expr | None:
     """The value of a loop's variable in the one iteration that does anything but to compute."""
     inner = list(hir.walk(loop.body))
     inside = {var for one in inner for var in hir.targets(one)}
     if loop.step != Const(1, "i") or loop.var in inside:
         return None
     carried = inside & exposed(loop.body)[0]
-    if carried and (any(isinstance(one, (Leave, Next)) for one in inner) or not _is_known_before(loop, carried)):
+    if carried and (
+        any(isinstance(one, (Leave, Next)) for one in inner) or not _is_known_before(loop, carried)
+    ):
         return None
     later = read_after({loop.var, *inside}, around)
     made = {one.target for one in inner if isinstance(one, (New, Fill))}

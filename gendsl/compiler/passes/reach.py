@@ -11,10 +11,8 @@ need all of its iterations changes what is found of others. So this is one modul
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -35,7 +33,6 @@ from gendsl.compiler.hir import (
     Loop,
     New,
     Next,
-    Op,
     Primitive,
     Return,
     Set,
@@ -45,22 +42,20 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
-from gendsl.compiler.hir.list_uses import list_of
-from gendsl.compiler.hir.rewriting import rename, variables_of
+from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import Layouts, TextEffects, meet, read_by
-from gendsl.compiler.passes.axes_variables import exposed, read_after, values_of
-from gendsl.compiler.passes.staging import Names
+from gendsl.compiler.passes.loop_items import LoopItems
+from gendsl.compiler.passes.term_sums import sums_of
 from gendsl.compiler.programs.sums import IMPOSSIBLE
 
-_ONE = Const(1, "i")
 _MOST = 4
 """How many iterations of a loop are reached at most: there is a copy of its body for each."""
 _MOST_RUN = 12
 """How many run at most, with those that others need items of."""
 _STATEMENTS = (
-    Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Return, Fail,
-    Visit,
+    Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Return,
+    Fail, Visit,
 )  # fmt: skip
 _NOTES = frozenset(["impossible", "cover"])
 
@@ -74,73 +69,15 @@ class NoBlanketError(Exception):
     """The value of a choice may decide which choices there are, or a text is none that is understood."""
 
 
-@dataclass(frozen=True)
-class Maker:
-    """How a loop makes a list, item by item.
-
-    Attributes:
-        place: what is added to the loop's variable to get the place of an item.
-        first: how many items there are before the first of these.
-        count: how many there are in the end.
-    """
-
-    ref: Var
-    loop: For
-    place: int
-    first: int
-    count: Expr
-
-
-def leaves_of(expr: Expr) -> list[Expr]:
-    """What is added up in an expression."""
-    if isinstance(expr, Op) and expr.name == "add" and expr.kind == "f":
-        return [leaf for arg in expr.args for leaf in leaves_of(arg)]
-    return [expr]
-
-
-def added_to(leaves: list[Expr]) -> Expr:
-    """The sum of some terms."""
-    found: Expr = leaves[0] if leaves else Const(0.0, "f")
-    for leaf in leaves[1:]:
-        found = Op("add", (found, leaf), "f")
-    return found
-
-
-def apart(function: Function) -> None:
-    """Give variables that a loop sets anew in each iteration names of their own, where others have these."""
-    names = Names(function)
-    _apart(function, function.body, [], names)
-
-
-def _apart(
-    function: Function, body: Body, around: list[tuple[Statement | None, Body]], names: Names
-) -> None:
-    for at, one in enumerate(body):
-        after = [*around, (one, body[at + 1 :])]
-        if isinstance(one, (For, Loop)):
-            inside = {var for inner in hir.walk(one.body) for var in hir.targets(inner)}
-            elsewhere = set(function.parameters)
-            within = {id(inner) for inner in hir.walk([one])}
-            for other in hir.walk(function.body):
-                if id(other) not in within:
-                    elsewhere |= {*hir.targets(other), *read_by(other)}
-            own = (inside & elsewhere) - exposed(one.body)[0] - read_after(inside, after)
-            if own:
-                named = {var: Var(names.new(var.name), var.kind) for var in sorted(own)}
-                rename(one.body, named)
-        for inner_body in hir.bodies(one):
-            _apart(function, inner_body, after, names)
-
-
 class Reach:
     """What is found.
 
     Attributes:
         sums: the variables that do nothing but to add up terms; they don't count as reached.
         windows: of the loops of which a few iterations run, which these are.
-        depending: of these loops the iterations that are reached; others are run for the items that they make.
+        depending: of these loops the iterations that are reached; others run for the items that they make.
         axis: for each of these loops the axis of the choice's index.
-        makers: the lists that loops make item by item.
+        items: the loops and lists.
         made_in_part: those of them of which a few items are made.
     """
 
@@ -151,21 +88,11 @@ class Reach:
                 raise NoBlanketError
             if isinstance(one, Call) and not effects.of(one.function).pure:
                 raise NoBlanketError
-        self.every = list(hir.walk(function.body))
-        self.values = values_of(function)
-        self.sets = Counter([*function.parameters, *(var for one in self.every for var in hir.targets(one))])
-        self.around: dict[int, tuple[Statement, ...]] = {}
-        self._place(function.body, ())
-        self.own = self._own_lists()
-        self.homes: dict[Expr, set[Var]] = {
-            one.target: {x.var for x in self.around[id(one)] if isinstance(x, For)}
-            for one in self.every
-            if isinstance(one, (New, Fill)) and one.target in self.own
-        }
-        self.sums = self._find_sums()
-        self.loops: dict[Var, For] = {}
-        self._find_loops(function.body, [])
-        self.makers = self._find_makers()
+        sums = sums_of(function)
+        if sums is None:
+            raise NoBlanketError
+        self.sums = sums
+        self.items = LoopItems(function, sums, effects)
         while True:
             self.windows: dict[Var, Window] = {}
             self.depending: dict[Var, Window] = {}
@@ -174,12 +101,10 @@ class Reach:
             wrong = self._ruled_out()
             if not wrong:
                 break
-            for var in wrong:
-                del self.loops[var]
-            self.makers = {ref: one for ref, one in self.makers.items() if one.loop.var in self.loops}
+            self.items.rule_out(wrong)
         self.made_in_part = {
             ref: one
-            for ref, one in self.makers.items()
+            for ref, one in self.items.makers.items()
             if ref in self.contents and one.loop.var in self.windows
         }
 
@@ -199,184 +124,6 @@ class Reach:
             return self.is_dependent(*hir.expressions(one))
         return self._read(one) is not None or self.is_dependent(*hir.targets(one))
 
-    def is_made_in(self, ref: Expr, loop: For) -> bool:
-        """Whether each iteration of a loop makes a list of its own."""
-        return loop.var in self.homes.get(ref, ())
-
-    # --- what is known before -----------------------------------------------------------------------
-
-    def _place(self, body: Body, around: tuple[Statement, ...]) -> None:
-        for one in body:
-            self.around[id(one)] = around
-            for inner in hir.bodies(one):
-                self._place(inner, (*around, one))
-
-    def _own_lists(self) -> set[Expr]:
-        """The lists that no variable but one has, by which they are made, read and changed.
-
-        A function may be given one if it neither returns a list nor puts one into another.
-        """
-        made: set[Expr] = {
-            one.target for one in self.every if isinstance(one, (New, Fill)) and self.sets[one.target] == 1
-        }
-        for one in self.every:
-            ref = list_of(one)
-            others = [expr for expr in hir.expressions(one) if expr != ref]
-            if ref is not None and len(others) < len(hir.expressions(one)) - 1:
-                made.discard(ref)
-            if isinstance(one, Call):
-                changes = self.effects.of(one.function).changes
-                if "r" not in one.function.results and not any("r" in layout or "any" in layout for layout in changes):
-                    continue
-            made -= variables_of(*others)
-        return made
-
-    def _find_sums(self) -> set[Var]:
-        """The variables that are added to what is returned, and to nothing else."""
-        if not self.every or not isinstance(self.function.body[-1], Return):
-            raise NoBlanketError
-        sums = {one for one in self.sets if one.kind == "f"} - set(self.function.parameters)
-        while True:
-            wrong = self._no_sums(sums)
-            if wrong.isdisjoint(sums):
-                break
-            sums -= wrong
-        for one in self.every:
-            if isinstance(one, Return) and one.values != [IMPOSSIBLE]:
-                if not all(leaf in sums or isinstance(leaf, Const) for leaf in leaves_of(one.values[0])):
-                    raise NoBlanketError
-        return sums
-
-    def _no_sums(self, sums: set[Var]) -> set[Var]:
-        """The variables with which something else is done, or that nothing is done with."""
-        wrong = set[Var]()
-        added = Counter[Var]()
-        returned = set[Var]()
-        for one in self.every:
-            if isinstance(one, Return):
-                for leaf in leaves_of(one.values[0]):
-                    if isinstance(leaf, Var):
-                        returned.add(leaf)
-                    else:
-                        wrong |= variables_of(leaf)
-            elif isinstance(one, Set):
-                for target, value in zip(one.targets, one.values, strict=True):
-                    leaves = leaves_of(value)
-                    for leaf in leaves:
-                        if not isinstance(leaf, Var) or target not in sums:
-                            wrong |= variables_of(leaf)
-                        elif leaf != target:
-                            added[leaf] += 1
-                        elif leaves.count(leaf) > 1:
-                            wrong.add(leaf)
-            else:
-                wrong |= read_by(one) | set(hir.targets(one))
-        uses = added + Counter(returned)
-        return wrong | {var for var in sums if uses[var] != 1}
-
-    # --- loops --------------------------------------------------------------------------------------
-
-    def _find_loops(self, body: Body, around: list[tuple[Statement | None, Body]]) -> None:
-        for at, one in enumerate(body):
-            after = [*around, (one, body[at + 1 :])]
-            if isinstance(one, For) and self._is_independent(one, after):
-                self.loops[one.var] = one
-            for inner in hir.bodies(one):
-                self._find_loops(inner, after)
-
-    def _is_independent(self, loop: For, around: list[tuple[Statement | None, Body]]) -> bool:
-        """Whether the iterations of a loop need nothing of one another but sums, and items of lists by their
-        places.
-        """
-        if loop.step != _ONE or self.sets[loop.var] != 1:
-            return False
-        inner = list(hir.walk(loop.body))
-        if any(isinstance(one, Leave) and one.label == loop.label for one in inner):
-            return False
-        if any(isinstance(one, Return) and one.values != [IMPOSSIBLE] for one in inner):
-            return False
-        inside = {var for one in inner for var in hir.targets(one)}
-        later = read_after({loop.var, *inside}, around)
-        if loop.var in later:
-            return False
-        carried = inside & (exposed(loop.body)[0] | later)
-        if not carried <= self.sums or not carried.isdisjoint(_begun_in(inner)):
-            return False
-        made = {one.target for one in inner if isinstance(one, (New, Fill))}
-        changed: set[Expr] = set()
-        for one in inner:
-            if isinstance(one, (Append, Store, Truncate)) and one.list not in made:
-                if isinstance(one, Store) and one.keeps:
-                    continue
-                changed.add(one.list)
-            elif isinstance(one, Call) and self.effects.of(one.function).changes:
-                return False
-        return all(self._is_made_by(loop, ref, inner) for ref in changed)
-
-    def _is_made_by(self, loop: For, ref: Expr, inner: list[Statement]) -> bool:
-        """Whether each iteration adds or replaces one item of a list, and reads others by their places."""
-        if ref not in self.own or not _adds_one(loop, loop.body, ref):
-            return False
-        for one in inner:
-            if isinstance(one, Load) and one.list == ref:
-                shift = _shift(one.index, loop.var, self.values)
-                if shift is None:
-                    return False
-            elif ref in read_by(one) and not isinstance(one, (Append, Store)):
-                return False
-        return True
-
-    def _find_makers(self) -> dict[Expr, Maker]:
-        """The lists that loops make item by item."""
-        found: dict[Expr, Maker] = {}
-        changed: defaultdict[Expr, list[Append | Store | Truncate]] = defaultdict(list)
-        begun: dict[Expr, New | Fill] = {}
-        for one in self.every:
-            if isinstance(one, (Append, Store, Truncate)):
-                changed[one.list].append(one)
-            elif isinstance(one, (New, Fill)) and one.target in self.own:
-                begun[one.target] = one
-            elif isinstance(one, Call) and self.effects.of(one.function).changes:
-                for var in read_by(one):
-                    changed[var] += [Truncate(var, (), hir.ZEROS["i"])]
-        for ref, every in changed.items():
-            loops = {x.var: x for one in every if id(one) in self.around for x in self.around[id(one)]
-                     if isinstance(x, For) and x.var in self.loops and _adds_one(x, x.body, ref)}  # fmt: skip
-            if len(loops) != 1 or ref not in begun:
-                continue
-            (loop,) = loops.values()
-            inside = {id(one) for one in hir.walk(loop.body)}
-            if any(id(one) not in inside for one in every):
-                continue
-            made = self._made_by(loop, begun[ref], every)
-            if made is not None and self.around[id(begun[ref])] == self.around[id(loop)]:
-                found[ref] = made  # it does not go on from loop to loop
-        return found
-
-    def _made_by(self, loop: For, begun: New | Fill, every: list[Append | Store | Truncate]) -> Maker | None:
-        start = loop.start
-        if not isinstance(start, Const) or not isinstance(start.value, int):
-            return None
-        if isinstance(begun, New):
-            if not all(isinstance(one, Append) for one in every):
-                return None
-            first = len(begun.items)
-            length = Op("imax", (Op("sub", (loop.stop, start), "i"), hir.ZEROS["i"]), "i")
-            count = length if not first else Op("add", (length, Const(first, "i")), "i")
-            return Maker(begun.target, loop, first - start.value, first, count)
-        is_whole = start.value == 0 and begun.count == loop.stop
-        if is_whole and all(isinstance(one, Store) and one.index == loop.var for one in every):
-            return Maker(begun.target, loop, 0, 0, Op("imax", (loop.stop, hir.ZEROS["i"]), "i"))
-        return None
-
-    def _place_in(self, index: Expr) -> tuple[For, int] | None:
-        """The loop that an index is the variable of, and what is added to that."""
-        for var, loop in self.loops.items():
-            shift = _shift(index, var, self.values)
-            if shift is not None:
-                return loop, shift
-        return None
-
     # --- what is reached ----------------------------------------------------------------------------
 
     def _flow_all(self) -> None:
@@ -391,7 +138,7 @@ class Reach:
             self.changed = False
             self._flow(self.function.body, None)
 
-    def _grow(self, found: dict, key, reached: Reached | None) -> None:  # type: ignore[type-arg, no-untyped-def]
+    def _grow(self, found: dict[Any, Reached], key: Any, reached: Reached | None) -> None:
         """Something is reached where something else is, too."""
         if reached is None:
             return
@@ -417,7 +164,7 @@ class Reach:
             case Load(list=ref, layout=layout):
                 found = _either(found, self._of_items(one, ref, layout))
             case Length(list=ref, layout=layout):
-                if ref in self.own:
+                if ref in self.items.own:
                     found = _either(found, self.lengths.get(ref))
                 elif self._is_among(layout):
                     found = _either(found, {})
@@ -436,31 +183,20 @@ class Reach:
         """The iterations in which a choice has the address of the one that has another value."""
         found: Reached = {}
         for axis, index in enumerate(one.indices):
-            place = self._place_in(index) or self._iteration_at(one, index)
+            place = self.items.place_in(index) or self.items.iteration_at(one, index)
             if place is not None and self.axis.setdefault(place[0].var, axis) == axis:
                 found[place[0].var] = -place[1], -place[1]
         return found
 
-    def _iteration_at(self, one: Statement, index: Expr) -> tuple[For, int] | None:
-        """The loop that an index is the variable of where a statement is come to."""
-        around = (*self.around[id(one)], one)
-        for outer, inner in pairwise(around):
-            if isinstance(outer, If):
-                for var in variables_of(outer.test) & self.loops.keys():
-                    is_then = any(inner is x for x in outer.then)
-                    if index == _only_value(outer.test, var, self.loops[var].start, holds=is_then):
-                        return self.loops[var], 0
-        return None
-
     def _of_items(self, one: Load, ref: Expr, layout: tuple[str, ...]) -> Reached | None:
-        if ref not in self.own:
+        if ref not in self.items.own:
             return {} if self._is_among(layout) else None
-        found, maker = self.contents.get(ref), self.makers.get(ref)
+        found, maker = self.contents.get(ref), self.items.makers.get(ref)
         if found is None or maker is None:
             return found
         found = dict(found)
         low, high = found.pop(maker.loop.var, (0, _MOST))
-        place = self._place_in(one.index)
+        place = self.items.place_in(one.index)
         if place is not None and high - low < _MOST:
             loop, shift = place
             axis = self.axis.get(maker.loop.var)
@@ -533,7 +269,7 @@ class Reach:
         if changes:
             self.layouts |= changes
             for var in read_by(call):
-                if var in self.own:
+                if var in self.items.own:
                     self._grow(self.contents, var, {})
                     self._grow(self.lengths, var, {})
 
@@ -543,7 +279,7 @@ class Reach:
         An item that is the choice of an index itself is reached where that is the index: as items that a loop
         adds are, if it stands in the place that it would have among these.
         """
-        maker = self.makers.get(one.target)
+        maker = self.items.makers.get(one.target)
         if found is None or maker is None or not isinstance(one, New):
             return found
         window = self.contents.get(one.target, {}).get(maker.loop.var)
@@ -563,7 +299,7 @@ class Reach:
 
     def _looked_up(self, leaf: Expr) -> tuple[Expr, ...] | None:
         """The indices of the choice that a variable is."""
-        for one in self.every:
+        for one in self.items.every:
             if isinstance(one, Visit) and one.template == self.template and [leaf] == one.targets:
                 return one.indices
         return None
@@ -574,13 +310,13 @@ class Reach:
         """A list may have other items, or another number of them."""
         if found is None and length is None:
             return
-        if ref not in self.own:
+        if ref not in self.items.own:
             layouts = self.layouts | {tuple("i" if kind == "b" else kind for kind in layout)}
             self.changed = self.changed or layouts != self.layouts
             self.layouts = layouts
             return
-        maker = self.makers.get(ref)
-        kept = {*self.homes[ref], *(() if maker is None else (maker.loop.var,))}
+        maker = self.items.makers.get(ref)
+        kept = {*self.items.homes[ref], *(() if maker is None else (maker.loop.var,))}
         for known, reached in ((self.contents, found), (self.lengths, length)):
             if reached is not None:
                 self._grow(known, ref, {var: window for var, window in reached.items() if var in kept})
@@ -588,39 +324,48 @@ class Reach:
     # --- loops of which a few iterations run --------------------------------------------------------
 
     def _ruled_out(self) -> set[Var]:
-        """The loops that need all of their iterations; if there are none, the windows of all others are known."""
+        """The loops that need all of their iterations; without any, the windows of all others are known."""
         wrong = set[Var]()
         depending: dict[Var, Window] = {}
-        for one in self.every:
+        for one in self.items.every:
             found = _either(self._read(one), self.under.get(id(one)))
             ref = one.list if isinstance(one, (Append, Store)) else None
-            for loop in self.around[id(one)]:
-                if not isinstance(loop, For) or loop.var not in self.loops or found is None:
+            for loop in self.items.around[id(one)]:
+                if not isinstance(loop, For) or loop.var not in self.items.loops or found is None:
                     continue
                 if loop.var not in found:
                     wrong.add(loop.var)
                 else:
                     _widen(depending, loop.var, *found[loop.var])
-                if ref in self.contents and ref not in self.makers and not self.is_made_in(ref, loop):
+                if (
+                    ref in self.contents
+                    and ref not in self.items.makers
+                    and not self.items.is_made_in(ref, loop)
+                ):
                     wrong.add(loop.var)
             wrong |= self._needs_whole(one)
-            if isinstance(one, New) and found is not None and (maker := self.makers.get(one.target)) is not None:
-                if maker.loop.var not in self.contents.get(one.target, {}):
-                    wrong.add(maker.loop.var)
+            if isinstance(one, New) and found is not None:
+                wrong |= self._begun_with(one)
         if wrong:
             return wrong
-        self.depending = {var: found for var, found in depending.items()}
-        self.windows = dict(depending)
+        self.depending, self.windows = depending, dict(depending)
         return self._widened()
+
+    def _begun_with(self, one: New) -> set[Var]:
+        """The loop that makes a list, where it is only reached in the items that it begins with."""
+        maker = self.items.makers.get(one.target)
+        if maker is None or maker.loop.var in self.contents.get(one.target, {}):
+            return set()
+        return {maker.loop.var}
 
     def _needs_whole(self, one: Statement) -> set[Var]:
         """The loop that must make all items of a list, as a statement may read any of them."""
         for ref in read_by(one):
-            maker = self.makers.get(ref)
+            maker = self.items.makers.get(ref)
             if maker is None or ref not in self.contents or isinstance(one, (Append, Store, Length)):
                 continue
             window = self.contents[ref].get(maker.loop.var)
-            place = self._place_in(one.index) if isinstance(one, Load) and one.list == ref else None
+            place = self.items.place_in(one.index) if isinstance(one, Load) and one.list == ref else None
             if place is None or window is None or ref in self.lengths:
                 return {maker.loop.var}
             if self.axis.get(place[0].var) != self.axis.get(maker.loop.var):
@@ -630,12 +375,12 @@ class Reach:
     def _widened(self) -> set[Var]:
         """Let the iterations run whose items are read; the loops of which too many would."""
         reads = [
-            (self.makers[one.list], place)
-            for one in self.every
-            if isinstance(one, Load) and one.list in self.makers and one.list in self.contents
-            if (place := self._place_in(one.index)) is not None
+            (self.items.makers[one.list], place)
+            for one in self.items.every
+            if isinstance(one, Load) and one.list in self.items.makers and one.list in self.contents
+            if (place := self.items.place_in(one.index)) is not None
         ]
-        for _ in range(_MOST_RUN * len(self.loops) + 1):
+        for _ in range(_MOST_RUN * len(self.items.loops) + 1):
             before = dict(self.windows)
             for maker, (loop, shift) in reads:
                 if loop is maker.loop:
@@ -666,66 +411,3 @@ def _joined(one: Reached, other: Reached) -> Reached:
 def _widen(windows: dict[Var, Window], var: Var, low: int, high: int) -> None:
     before = windows.get(var, (low, high))
     windows[var] = min(before[0], low), max(before[1], high)
-
-
-def _shift(index: Expr, var: Var, values: dict[Var, Expr]) -> int | None:
-    """What is added to a variable in an index."""
-    match index:
-        case Var():
-            if index == var:
-                return 0
-            return _shift(values[index], var, values) if index in values else None
-        case Op("add", (one, Const(value))) | Op("add", (Const(value), one)) if isinstance(value, int):
-            found = _shift(one, var, values)
-            return None if found is None else found + value
-        case Op("sub", (one, Const(value))) if isinstance(value, int):
-            found = _shift(one, var, values)
-            return None if found is None else found - value
-    return None
-
-
-def _only_value(test: Expr, var: Var, start: Expr, *, holds: bool) -> Expr | None:
-    """The value that a loop's variable has where a test holds, or does not."""
-    match test:
-        case Op("not", (other,)):
-            return _only_value(other, var, start, holds=not holds)
-        case Op("eq", (one, Const() as value)) if one == var and holds:
-            return value
-        case Op("ne", (one, Const() as value)) if one == var and not holds:
-            return value
-        case Op("gt", (one, Const() as value)) if one == var and not holds and value == start:
-            return value
-        case Op("ge", (one, Const(int(value)))) if one == var and not holds and Const(value - 1, "i") == start:
-            return start
-        case Op("lt", (one, Const(int(value)))) if one == var and holds and Const(value - 1, "i") == start:
-            return start
-        case Op("le", (one, Const() as value)) if one == var and holds and value == start:
-            return value
-    return None
-
-
-def _adds_one(loop: For, body: Body, ref: Expr) -> bool:
-    """Whether statements of a loop surely add one item to a list, or replace one."""
-    for at, one in enumerate(body):
-        if not any(isinstance(x, (Append, Store, Truncate)) and x.list == ref for x in hir.walk([one])):
-            continue
-        before, after = body[:at], body[at + 1 :]
-        if any(isinstance(x, (Append, Store, Truncate)) and x.list == ref for x in hir.walk(after)):
-            return False
-        if any(isinstance(x, (Next, Leave)) for x in hir.walk(before)):
-            return False
-        if isinstance(one, If):
-            return _adds_one(loop, one.then, ref) and _adds_one(loop, one.orelse, ref)
-        return isinstance(one, (Append, Store)) and ref not in variables_of(*one.item)
-    return False
-
-
-def _begun_in(statements: Iterable[Statement]) -> set[Var]:
-    """The variables that statements set to anything but their own value with something added."""
-    return {
-        target
-        for one in statements
-        if isinstance(one, Set)
-        for target, value in zip(one.targets, one.values, strict=True)
-        if target not in leaves_of(value)
-    }

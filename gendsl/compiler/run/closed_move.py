@@ -26,8 +26,8 @@ from gendsl.compiler.hir.failures import PYTHON_FAILURES, NotClosed
 from gendsl.compiler.hir.meetings import meetings
 from gendsl.compiler.hir.observations import Strings
 from gendsl.compiler.hir.slopes import slopes
-from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.hir.templates import MODEL, ArgumentsOf
+from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.hir.types import leaves
 from gendsl.compiler.llvm.print_llvm import print_llvm_steps
 from gendsl.compiler.llvm.shared import shared

@@ -17,7 +17,7 @@ from gendsl.compiler.steps.step_parts import Called
 _MOST_TIMES = 16.0
 """How many times as large as a log density a log weight is at most that it is made up of."""
 _OF_A_SUM = 1e-3
-"""How much less the sum of numbers is rounded, relative to its size, than what its terms are computed from."""
+"""How much less a sum is rounded, relative to its size, than what its terms are computed from."""
 
 
 def updating(
@@ -121,7 +121,8 @@ def score_parts(along: Any, part: Function) -> None:
 def narrow_ties(updates: Iterable[Function], others: Iterable[Function], lines: Iterable[Any]) -> None:
     """Let decisions of updates be ties only where they depend on the rounding of parts.
 
-    Of all other terms of a log density, which are the same in all that are compared, that of their sum is left.
+    Of all other terms of a log density, which are the same in all that are compared, that of their sum
+    is left.
 
     Args:
         others: what decides by whole log densities, with functions that it may have in common with these.

@@ -186,7 +186,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
     """Whether a step takes machine code longer, which looks at all choices each time that one is updated.
 
     Today's runtime looks at those that depend on a choice: at least at as many as if each depended on one of
-    those that are updated. Where machine code looks at these alone, too, and of moves besides, it is taken for
+    those that are updated. Where machine code looks at these alone, too, and of other moves, it is taken for
     granted that it is no slower.
     """
     native = today = updates = 0.0
