@@ -144,6 +144,14 @@ class _Asked:
         function.parameters = [*self.wanted, *self.number, *function.parameters]
         function.results = list(kinds) if is_main else ["b", *kinds, *self.rest]
         function.body = self._body(function.body)
+        if is_main:
+            self._end(function.body)
+
+    @staticmethod
+    def _end(body: Body) -> None:
+        """Leave out what is behind the last place where it may end, but that it fails there."""
+        while len(body) > 1 and not any(isinstance(one, Return) for one in hir.walk([body[-2]])):
+            del body[-2]
 
     def _found(self, parameters: list[Expr]) -> Return:
         zeros = [hir.ZEROS[kind] for kind in self.rest]
