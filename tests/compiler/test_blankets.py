@@ -23,12 +23,13 @@ from gendsl import (
     uniform_discrete,
 )
 from gendsl.compiler.run.closed_move import ClosedKernel
+from gendsl.errors import GenDSLError
 from gendsl.inference import gibbs, repeat, sample, slice_sampling
 from gendsl.inference.compiled import policy
 from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
 from tests.compiler.blanket_programs import program
-from tests.compiler.closed_steps import WAYS, compared, needs_llvm
+from tests.compiler.closed_steps import WAYS, FailedText, compared, needs_llvm
 from tests.laws.modules import imported
 
 GROUPS = [0, 1, 1, 2, 0, 2, 1, 0, 2, 2]
@@ -373,6 +374,54 @@ def mixed_reads(n, k):
         ("y", i) @ ~normal(3 * zs[i] + 0.1 * first, 1.0)
 
 
+@gen
+def divided(n, k):
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        ratio = 1 / z
+        ("y", i) @ ~normal(3 * z, 1.0)
+    return ratio
+
+
+@gen
+def looked_for(n, k):
+    names = [1.0, 2.0, 3.0]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        names[z]
+        ("y", i) @ ~normal(z, 1.0)
+
+
+@gen
+def checked(n, k):
+    zs = [("z", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    twice = [2 * z for z in zs]
+    for i in range(1, n):
+        if twice[i - 1] > 5:
+            raise ValueError("too many")
+        ("y", i) @ ~normal(zs[i], 1.0)
+
+
+@gen
+def branched(n, k):
+    a = "a" @ ~bernoulli(0.5)
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        if z == 3:
+            rest = 1 / (a - a)
+            if a < 2:
+                raise ValueError(rest)
+        ("y", i) @ ~normal(z, 1.0)
+
+
+@gen
+def no_probabilities(n, k):
+    z = 0
+    for i in range(n):
+        p = [0.5, 0.5 - 0.1 * (z > 0)]
+        z = ("z", i) @ ~categorical(p)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -433,6 +482,23 @@ def test_random_programs(seeds, way):
         assert found == {"accepted"}, program(seed)
         parts += closed.scores_parts
     assert parts >= 6
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "model", [divided, looked_for, checked, branched, no_probabilities], ids=lambda one: one.name
+)
+def test_what_fails_for_another_value_is_found(model, way):
+    """Though no term needs it: the interpreter raises an error there, in the first step."""
+    start = {("z", i): 0 if model is no_probabilities else 1 for i in range(N)}
+    trace = model.generate((N, K), start, rng=2).trace
+    trace = model.generate((N, K), {}, init=dict(trace.choices.items()), rng=2).trace
+    closed = closed_of(gibbs("z"), trace)
+    assert closed.scores_parts
+    with pytest.raises((ZeroDivisionError, IndexError, ValueError, GenDSLError)):
+        gibbs("z")(trace, np.random.default_rng(1))
+    with pytest.raises(FailedText):
+        way(closed, trace, np.random.default_rng(1)).step()
 
 
 # --- the distribution of a choice is found without those before it ------------------------------------------

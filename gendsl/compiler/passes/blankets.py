@@ -26,12 +26,15 @@ part, and the whole is scored.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Collection, Iterable
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
+    Block,
     Body,
+    Call,
     Const,
     Expr,
     Fail,
@@ -39,9 +42,11 @@ from gendsl.compiler.hir import (
     For,
     Function,
     If,
+    Leave,
     Length,
     Load,
     Loop,
+    Next,
     Op,
     Primitive,
     Read,
@@ -52,7 +57,7 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
-from gendsl.compiler.hir.rewriting import rename, replaced, rewrite
+from gendsl.compiler.hir.rewriting import may_fail, rename, replaced, rewrite
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one
@@ -106,6 +111,7 @@ class _Blanket:
         at: the indices of the choice.
         bases: of the lists of which a few items are made, what is taken from the place of an item to get its
             place among these.
+        may_fail: the identities of the statements that may fail where the choice has another value.
     """
 
     def __init__(self, function: Function, template: Template, effects: TextEffects) -> None:
@@ -113,6 +119,9 @@ class _Blanket:
         self.reach = Reach(function, template, effects)
         self.names = Names(function)
         self.at = [Var(self.names.new(f"at{axis}"), "i") for axis in range(template.rank)]
+        labels = [one.label for one in hir.walk(function.body) if isinstance(one, (For, Loop, Block))]
+        self.labels = itertools.count(1 + max(labels, default=0))
+        self.may_fail: set[int] = set()
         self.bases: dict[Expr, Var] = {}
         for ref, maker in self.reach.made_in_part.items():
             self.bases[ref] = Var(self.names.new(f"before_{maker.ref.name}"), "i")
@@ -128,14 +137,36 @@ class _Blanket:
             f"{function.origin}: the terms of {self.template.name}",
             function.scores,
         )
-        clean_one(made)
-        keep_needed(made, self.effects)
+        keep_needed(made, self.effects, self.may_fail)
         clean_one(made)
         return made
 
     def _kept(self, body: Body) -> Body:
         """What becomes of statements."""
-        return [kept for one in body for kept in self._kept_of(one)]
+        result: Body = []
+        for one in body:
+            kept = self._kept_of(one)
+            if kept and self._may_fail(one):
+                self.may_fail.add(id(kept[-1]))
+            result += kept
+        return result
+
+    def _may_fail(self, one: Statement) -> bool:
+        """Whether a statement may fail where the choice has another value; none has failed so far."""
+        reach, is_under = self.reach, self.reach.is_under(one)
+        if not is_under and not reach.depends(one):
+            return False
+        match one:
+            case If():
+                return any(isinstance(inner, Fail) for inner in hir.walk([one]))
+            case Load(list=ref, index=index) | Store(list=ref, index=index):
+                return is_under or reach.is_dependent(index) or reach.has_another_length(ref)
+            case Call(function=function):
+                return self.effects.of(function).fails
+            case Fill(count=count):
+                return is_under or reach.is_dependent(count)
+        exprs = hir.expressions(one)
+        return any(may_fail(expr) for expr in exprs if is_under or reach.is_dependent(expr))
 
     def _kept_of(self, one: Statement) -> Body:
         reach, line = self.reach, one.line
@@ -147,7 +178,7 @@ class _Blanket:
             case Set(targets=targets, values=values):
                 pairs = zip(targets, values, strict=True)
                 return [Set(list(targets), [self._value(one, *pair) for pair in pairs], line=line)]
-            case If() if not reach.depends(one) and _only_ends(one):
+            case If() if not reach.depends(one) and not reach.is_under(one) and _only_ends(one):
                 return []
             case For() if one.var in reach.windows:
                 return self._few_iterations(one)
@@ -208,6 +239,10 @@ class _Blanket:
         """What a loop makes that has nothing to do with the choice, if anything needs it."""
         rest = copy.copy(loop)
         rest.body = self._unrelated(loop.body)
+        rest.label = next(self.labels)
+        for one in hir.walk(rest.body):
+            if isinstance(one, (Leave, Next)) and one.label == loop.label:
+                one.label = rest.label
         self._rename([rest])
         return rest
 
@@ -242,6 +277,8 @@ class _Blanket:
         body = self._without(self._kept(loop.body), loop, is_needed=low <= shift <= high)
         for one in hir.walk(body):
             rewrite(one, lambda expr: replaced(expr, {loop.var: var}))
+            if not low <= shift <= high:
+                self.may_fail.discard(id(one))
         self._rename(body)
         runs = hir.both(Op("le", (loop.start, var), "b"), Op("lt", (var, loop.stop), "b"))
         return [Set([var], [place], line=loop.line), If(runs, once(body, loop), [], line=loop.line)]

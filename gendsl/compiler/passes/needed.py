@@ -7,7 +7,7 @@ domains. A test stays if it is of anything that is still needed, such as an inde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -50,13 +50,16 @@ def follow(made: Iterable[Function], scored: Iterable[Function]) -> None:
         look_up(one, effects)
 
 
-def keep_needed(function: Function, effects: TextEffects) -> None:
+def keep_needed(function: Function, effects: TextEffects, kept: Collection[int] = ()) -> None:
     """Leave out what neither the results of a function nor its effects need.
 
     A list that it makes itself may have other names. Where it is needed under one of these, so is the
     statement that gave it this name, and with that the list.
+
+    Args:
+        kept: the identities of statements that are needed, as they may fail.
     """
-    found = _Needed(effects, made_by(hir.walk(function.body)) - set(function.parameters))
+    found = _Needed(effects, made_by(hir.walk(function.body)) - set(function.parameters), kept)
     while found.more(function.body):
         pass
     function.body = found.kept(function.body)
@@ -65,8 +68,8 @@ def keep_needed(function: Function, effects: TextEffects) -> None:
 class _Needed:
     """The statements that are needed, and the variables that these use: both only grow."""
 
-    def __init__(self, effects: TextEffects, made: set[Var]) -> None:
-        self.effects, self.made = effects, made
+    def __init__(self, effects: TextEffects, made: set[Var], kept_anyway: Collection[int]) -> None:
+        self.effects, self.made, self.kept_anyway = effects, made, kept_anyway
         self.statements: dict[int, Statement] = {}
         self.labels: set[int] = set()
         self.live: set[Var] = set()
@@ -83,7 +86,7 @@ class _Needed:
         for one in body:
             if id(one) not in self.statements:
                 continue
-            if isinstance(one, Set):
+            if isinstance(one, Set) and id(one) not in self.kept_anyway:
                 pairs = [(t, v) for t, v in zip(one.targets, one.values, strict=True) if t in self.live]
                 one.targets, one.values = [t for t, _ in pairs], [v for _, v in pairs]
             for name in one.BODIES:
@@ -100,7 +103,7 @@ class _Needed:
                 found = True
                 if isinstance(one, Set):
                     for target, value in zip(one.targets, one.values, strict=True):
-                        if target in self.live:
+                        if target in self.live or id(one) in self.kept_anyway:
                             self.live |= variables_of(value)
                 else:
                     self.live.update(*map(variables_of, hir.expressions(one)))
@@ -116,9 +119,12 @@ class _Needed:
                 self.labels.add(one.label)
                 return True
             case If():
-                if _is_test(one) and not self._is_of_needed(one):
+                is_kept = id(one) in self.kept_anyway
+                if _is_test(one) and not is_kept and not self._is_of_needed(one):
                     return False
-                return any([self._any(one.then), self._any(one.orelse)])
+                return any([self._any(one.then), self._any(one.orelse), is_kept])
+            case _ if id(one) in self.kept_anyway:
+                return True
             case Call():
                 return bool(self.live & set(one.targets)) or self.effects.of(one.function).changes != NONE
             case hir.Read(followed=True) | hir.Node(made=True):

@@ -124,6 +124,10 @@ class Reach:
             return self.is_dependent(*hir.expressions(one))
         return self._read(one) is not None or self.is_dependent(*hir.targets(one))
 
+    def has_another_length(self, ref: Expr) -> bool:
+        """Whether a list may have another number of items."""
+        return ref in self.lengths if ref in self.items.own else self.is_dependent(ref) or bool(self.layouts)
+
     # --- what is reached ----------------------------------------------------------------------------
 
     def _flow_all(self) -> None:
