@@ -70,9 +70,6 @@ from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import added_to, leaves_of
 from gendsl.compiler.programs.sums import IMPOSSIBLE
 
-_NOWHERE = Const(1 << 62, "i")
-"""A place that no list has."""
-
 
 def blanket(
     function: Function, template: Template, concerned: Collection[int], effects: TextEffects
@@ -212,12 +209,8 @@ class _Blanket:
         """An item of a list of which a few are made; it fails where it is none of these."""
         maker, base = self.reach.made_in_part[one.list], self.bases[one.list]
         place = Var(self.names.new("place"), "i")
-        value: Expr = Op("sub", (one.index, base), "i")
-        if maker.first:
-            value = Op("select", (Op("lt", (one.index, Const(maker.first, "i")), "b"), one.index, value), "i")
-        there = Op("select", (Op("ge", (place, hir.ZEROS["i"]), "b"), place, _NOWHERE), "i")
-        loaded = Load(list(one.targets), one.list, one.layout, there, line=one.line)
-        return [Set([place], [value], line=one.line), loaded]
+        loaded = Load(list(one.targets), one.list, one.layout, place, line=one.line)
+        return [Set([place], [maker.place_among(one.index, base)], line=one.line), loaded]
 
     # --- loops --------------------------------------------------------------------------------------
 

@@ -42,6 +42,8 @@ from gendsl.compiler.passes.term_sums import begun_in
 from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 _ONE = Const(1, "i")
+_NOWHERE = Const(1 << 62, "i")
+"""A place that no list has."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,20 @@ class Maker:
     first: int
     count: Expr
 
+    def place_among(self, index: Expr, base: Expr) -> Expr:
+        """The place of an item among some that were made, from its place; none that a list has elsewhere.
+
+        Args:
+            base: what is taken from the place of an item that the loop has made.
+        """
+        place: Expr = Op("sub", (index, base), "i")
+        if self.first:
+            place = Op("select", (Op("lt", (index, Const(self.first, "i")), "b"), index, place), "i")
+        return Op("select", (Op("ge", (place, hir.ZEROS["i"]), "b"), place, _NOWHERE), "i")
+
 
 class LoopItems:
-    """What is known of the loops and lists of a function.
+    """What is known of the loops and lists of a function: where it adds up terms, these, to the end.
 
     Attributes:
         every: all statements.
@@ -73,8 +86,9 @@ class LoopItems:
         makers: the lists that these make item by item.
     """
 
-    def __init__(self, function: Function, sums: set[Var], effects: TextEffects) -> None:
-        self.function, self.sums, self.effects = function, sums, effects
+    def __init__(self, function: Function, sums: set[Var] | None, effects: TextEffects) -> None:
+        self.function, self.sums, self.effects = function, sums or set(), effects
+        self.is_scored = sums is not None
         self.every = list(hir.walk(function.body))
         self.values = values_of(function)
         self.sets = Counter([*function.parameters, *(var for one in self.every for var in hir.targets(one))])
@@ -164,7 +178,7 @@ class LoopItems:
         inner = list(hir.walk(loop.body))
         if any(isinstance(one, Leave) and one.label == loop.label for one in inner):
             return False
-        if any(isinstance(one, Return) and one.values != [IMPOSSIBLE] for one in inner):
+        if self.is_scored and any(isinstance(one, Return) and one.values != [IMPOSSIBLE] for one in inner):
             return False
         inside = {var for one in inner for var in hir.targets(one)}
         later = read_after({loop.var, *inside}, around)
