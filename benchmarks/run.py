@@ -27,6 +27,7 @@ import particle_filter
 import parts
 import plot
 import steps
+import sweeps
 from harness import FULL, QUICK, Group, Line, measure
 
 GROUPS: dict[str, Group] = {
@@ -40,6 +41,7 @@ GROUPS: dict[str, Group] = {
     **parts.GROUPS,
     **particle_filter.GROUPS,
     **steps.GROUPS,
+    **sweeps.GROUPS,
 }
 PLOT = Path(__file__).with_name("cost_against_n.png")
 HEADER = "work", "N", "us", "baseline us", "baseline", "ratio", "limit", "ok?"

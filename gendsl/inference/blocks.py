@@ -18,7 +18,7 @@ from gendsl.errors import GenDSLError, KernelError, MissingChoiceError
 from gendsl.inference import lines
 from gendsl.inference.lines import Line
 from gendsl.inference.proposal import propose_values
-from gendsl.inference.scan import check_same_choices, new_choice, shown
+from gendsl.inference.scan import changes_structure, check_same_choices, shown
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection
@@ -66,7 +66,7 @@ class Block:
             except MissingChoiceError as error:
                 new = error.address or ()
                 if new not in selection:
-                    raise new_choice(_cause(chosen, paths), error, "gibbs") from None
+                    raise _decides(paths, new) from None
                 pending.append((chosen, {**unknown, new: math.nan}))
                 continue
             except Exception as error:
@@ -83,8 +83,10 @@ class Block:
                 if path in records:
                     raise _takes_anything(records[path][0], path)
             for gone in proposal.removed:
-                if gone not in selection:
-                    check_same_choices(trace, proposal, _cause(chosen, paths), "gibbs")
+                if gone in trace.observed_paths:
+                    check_same_choices(trace, proposal, paths[0], "gibbs")
+                elif gone not in selection:
+                    raise _decides(paths, gone)
             states.append({path: value for path, value in chosen.items() if path in records})
             log_weights.append(proposal.log_weight)
         return log_weights
@@ -140,9 +142,17 @@ def _takes_anything(distribution: Distribution, path: Path) -> KernelError:
     )
 
 
-def _cause(chosen: dict[Path, Any], paths: Sequence[Path]) -> Path:
-    """The choice of a block to name where its values decide what else exists."""
-    return next(reversed(chosen), paths[0])
+def _decides(paths: Sequence[Path], other: Path) -> KernelError:
+    """The error for a block whose values decide whether another choice exists."""
+    if len(paths) == 1:
+        return changes_structure(paths[0], other, "gibbs")
+    return KernelError(
+        "gibbs updates a block of choices given all others, and their values decide whether "
+        f"{shown(other)} exists",
+        address=other,
+        fix=f"select {shown(other)}, too, with skip_absent=True, if it has finitely many values; or use mh, "
+        "which draws what is new from the prior, or involutive(q, f)",
+    )
 
 
 def _check_size(states: int, path: Path) -> None:

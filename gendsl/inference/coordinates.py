@@ -31,7 +31,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
 from gendsl.inference.continuous import of_shape, paths_of
-from gendsl.inference.proposal import Proposal, propose_trace, propose_values
+from gendsl.inference.proposal import Proposal, check_kept_zero, propose_trace, propose_values
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
@@ -46,6 +46,7 @@ from gendsl.selection import Selection
 from gendsl.supports import Real, RealArray, Repeated, Support
 from gendsl.supports.scalar import Line
 
+_MOVE = "a move in unconstrained coordinates"
 Vector = npt.NDArray[np.float64]
 Where = slice | int
 """Where the coordinates of a choice are in the vector: an index if its support is an interval."""
@@ -225,6 +226,7 @@ class Coordinates:
             if run.failure is not None:
                 raise run.failure
         except ZeroProbability as signal:
+            check_kept_zero(self.trace, signal, _MOVE, self.where)
             raise OutsideError(signal.reason) from None
         except _OtherStructure as signal:
             raise OutsideError(f"the program makes other choices there: {signal}") from None
@@ -298,6 +300,7 @@ class Coordinates:
         try:
             proposal = propose_values(self.trace, values)
         except ZeroProbability as signal:
+            check_kept_zero(self.trace, signal, _MOVE, self.where)
             raise OutsideError(signal.reason) from None
         except MissingChoiceError as error:
             raise OutsideError(f"the program makes other choices there: {error.address}") from None
@@ -310,7 +313,7 @@ class Coordinates:
         if not isfinite(proposal.trace().log_prob):
             raise OutsideError("the log density is not finite")
         for path, (_, distribution) in proposal.remeasured.items():
-            check_kept_choice(self.trace, path, distribution, "a move in unconstrained coordinates")
+            check_kept_choice(self.trace, path, distribution, _MOVE)
         return proposal.trace()
 
     def propose(self, position: Vector) -> Proposal:
@@ -417,7 +420,7 @@ class _Placing(Execution):
         if type(before) is type(distribution) and isinstance(before, ScalarFamily):
             return value
         if not same_measure(before.support, distribution.support):
-            check_kept_choice_with(self.coordinates.trace, path, distribution)
+            check_kept_choice(self.coordinates.trace, path, distribution, _MOVE)
         return value
 
     def chart(self, path: Path, distribution: Distribution) -> tuple[Where | None, Support | None]:
@@ -431,11 +434,6 @@ class _Placing(Execution):
         if isinstance(where, slice) and support.dim != where.stop - where.start:
             raise _OtherStructure(f"{format_address(path)} has another support")
         return where, support
-
-
-def check_kept_choice_with(trace: ReferenceTrace, path: Path, distribution: Distribution) -> None:
-    """Raise: a choice that isn't selected has another base measure."""
-    check_kept_choice(trace, path, distribution, "a move in unconstrained coordinates")
 
 
 class _Placed(_Placing):

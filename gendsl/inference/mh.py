@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from math import inf, log
 from typing import Any
 
@@ -25,12 +25,23 @@ from gendsl.errors import (
 from gendsl.inference.frozen import frozen
 from gendsl.inference.infos import Told
 from gendsl.inference.kernel import Kernel, accept
-from gendsl.inference.proposal import Proposal, propose_redraw, propose_redraws, propose_values
+from gendsl.inference.proposal import (
+    Proposal,
+    check_kept_zero,
+    propose_redraw,
+    propose_redraws,
+    propose_values,
+)
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.impossible import ZeroProbability
-from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, check_start, definition
+from gendsl.runtime.trace import (
+    ReferenceTrace,
+    check_kept_choice,
+    check_start,
+    definition,
+)
 from gendsl.selection import Selection
 from gendsl.transforms.extending import check_proposed_measures
 
@@ -183,7 +194,7 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
         try:
             proposal = propose_redraw(trace, path, rng)
         except ZeroProbability as signal:
-            return _rejected(trace, rng, signal)
+            return _rejected(trace, rng, signal, "the move")
         aux = 0.0
         if not proposal.is_local:
             _check_kept(trace, proposal, "the move")
@@ -301,7 +312,7 @@ def _prior_step(selection: Selection, skip_absent: bool, decide: Decide) -> Any:
         try:
             proposal = propose_redraws(trace, selection, rng, skip_absent)
         except ZeroProbability as signal:
-            return _rejected(trace, rng, signal)
+            return _rejected(trace, rng, signal, "the move")
         if proposal.removed or proposal.remeasured:
             _check_kept(trace, proposal, "the move")
         return decide(trace, proposal, proposal.log_weight, rng)
@@ -336,7 +347,7 @@ def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool, decid
         try:
             proposal = propose_redraws(trace, selection, rng, skip_absent)
         except ZeroProbability as signal:
-            return _rejected(trace, rng, signal)
+            return _rejected(trace, rng, signal, "the move")
         _check_kept(trace, proposal, "the move")
         if picked(proposal.trace(), seed) != selection:
             accept(-inf, rng)
@@ -374,7 +385,7 @@ def _proposal_step(
             overwritten.update({p: record[1] for p, record in proposal.removed.items()})
             backward = _reverse_score(program, args_at(new), overwritten)
         except ZeroProbability as signal:
-            return _rejected(trace, rng, signal)
+            return _rejected(trace, rng, signal, program.name, forward.records)
         except MissingChoiceError as error:
             raise CoverageError(
                 f"{_placed(program)} leads to a trace with a choice that it doesn't propose",
@@ -437,7 +448,13 @@ def _check_kept(trace: ReferenceTrace, proposal: Proposal, move: str) -> None:
 
 
 def _rejected(
-    trace: ReferenceTrace, rng: np.random.Generator, signal: ZeroProbability
+    trace: ReferenceTrace,
+    rng: np.random.Generator,
+    signal: ZeroProbability,
+    move: str,
+    given: Container[Path] = (),
 ) -> tuple[ReferenceTrace, MHInfo]:
+    """The step of a move that leads to where the density is zero."""
+    check_kept_zero(trace, signal, move, given)
     accept(-inf, rng)
     return trace, MHInfo(False, -inf, signal.reason)

@@ -9,7 +9,7 @@ The runtimes have several forms of what is proposed; no other module of `gendsl.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -18,9 +18,10 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalRedraw
 from gendsl.runtime.records import Record
-from gendsl.runtime.trace import Edit, ReferenceTrace
+from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
 from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.selection import Selection
 from gendsl.transforms.apply import image
@@ -113,3 +114,16 @@ def propose_image(f: Transform, inverse: Transform, at: _Point, check: bool) -> 
             compare_with_reference(there.trace)
     log_aux = 0.0 if there.aux is None else there.aux.log_prob
     return Proposal(there.log_weight, there, log_abs_det=there.log_abs_det, log_aux=log_aux)
+
+
+def check_kept_zero(
+    old: ReferenceTrace, signal: ZeroProbability, move: str, given: Container[Path] = ()
+) -> None:
+    """Raise where a choice that a move keeps has density zero as it has another base measure now.
+
+    Args:
+        given: the paths of the choices that it does not keep.
+    """
+    path = signal.path
+    if path in old.records and path not in given and path not in old.observed_paths:
+        check_kept_choice(old, path, signal.distribution, move)

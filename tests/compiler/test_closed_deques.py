@@ -158,3 +158,15 @@ def truths(n):
 def test_instances_with_a_length_and_functions_named_as_others_are(rng):
     assert outcome(truths, (0,), rng=rng) == "equal"
     assert outcome(truths, (3,), rng=rng) == "equal"
+
+
+@gen
+def turned_by_one(n):
+    q = deque([float(i) for i in range(n)])
+    q.rotate()
+    for i, value in enumerate(q):
+        ("y", i) @ ~normal(value, 1)
+
+
+def test_a_deque_turns_by_one_where_nothing_is_said():
+    assert outcome(turned_by_one, (4,)) == "equal"

@@ -2,6 +2,7 @@
 
 # ruff: noqa: B905, RUF007 (in the ways of users)
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,3 +135,26 @@ def of_slots_and_others(given):
 
 def test_an_instance_with_slots_and_other_attributes():
     assert outcome(of_slots_and_others, (SlotsAndOthers(0.5, 1.5),)) == "equal"
+
+
+@dataclass(frozen=True)
+class Node:
+    value: float
+    before: Any
+
+
+def total(node):
+    return 0.0 if node is None else node.value + total(node.before)
+
+
+@gen
+def linked(n):
+    node = None
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        node = Node(x, node)
+    y = ~normal(total(node), 1)
+
+
+def test_a_list_of_linked_instances():
+    assert outcome(linked, (4,)) == "equal"

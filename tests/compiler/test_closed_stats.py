@@ -268,3 +268,15 @@ def test_what_raises_an_error_is_left_to_the_interpreter():
         assert way((0.5, 0.3), lowered) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(OverflowError):
         overflowing.reference.assess((0.5, 0.3), {"x": 5.0, "y": -1.0})
+
+
+@gen
+def by_their_names(v, k):
+    z = ~normal(0, 1)
+    found = total((st.weibull_min.logpdf(x=np.abs(v), c=1.5), st.norm.cdf(x=v, loc=z)))
+    found += total((st.poisson.logpmf(k=k, mu=2.0), st.zipf.pmf(k=k + 1, a=3.0), st.norm.ppf(q=[0.1, 0.9])))
+    "found" @ ~factor(found)
+
+
+def test_what_methods_are_given_has_a_name():
+    assert outcome(by_their_names, (V, K)) == "equal"

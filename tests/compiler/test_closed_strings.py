@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gendsl import gen, normal, uniform_discrete
-from gendsl.inference import mh, sample
+from gendsl.inference import mh, random_walk, sample
 from gendsl.selection import select
 from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
@@ -176,3 +176,29 @@ def test_chains_over_strings_are_those_of_the_reference(address):
     assert len(set(chains["reference"])) > 2
     np.testing.assert_allclose(chains["native"], chains["reference"], rtol=1e-12)
     np.testing.assert_allclose(chains["python"], chains["reference"], rtol=1e-12)
+
+
+SAID = {"native": "as machine code", "python": "as Python text"}
+
+
+@gen
+def by_length(names):
+    z = ~normal(0, 1)
+    for i, name in enumerate(names):
+        ("y", i) @ ~normal(z * len(name) + (1.0 if name[0] == "a" else 0.0), 1)
+
+
+@pytest.mark.skipif(not NATIVE, reason="there is no machine code here")
+@pytest.mark.parametrize("way", ["python", "native"])
+def test_chains_know_what_there_is_of_strings(way):
+    for names in (["ab", "c"], ["zebra", "ant", "abba"], ["ab", "c"]):
+        trace = by_length.generate((names,), {("y", i): 1.0 for i in range(len(names))}, rng=1).trace
+        found = {}
+        for runtime in ("compiled", way):
+            with running_on(runtime):
+                run = sample(
+                    random_walk(select("z"), scale=0.3), trace, 50, seed=2, record=["z"], progress=False
+                )
+            found[runtime] = np.array(run["z"])
+        assert run.ran[0].startswith(SAID[way]) and "interpreter" not in run.ran[0], run.ran
+        np.testing.assert_allclose(found[way], found["compiled"], rtol=1e-12)

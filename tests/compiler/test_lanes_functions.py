@@ -21,6 +21,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
+from gendsl.compiler.hir.machine import LANES
 from gendsl.compiler.passes import axes
 from tests.compiler.closed_outcomes import NATIVE
 from tests.compiler.lanes_programs import FLOATS, OTHER, OUT, TOTAL, XS, YS, ZS, ByMachine, N, agree, f, i
@@ -253,3 +254,28 @@ def test_an_inner_loop_begins_anywhere(start, step, monkeypatch):
     stop = Load([Var("stop", "i")], ZS, ("i",), op("mod", AT, i(4), kind="i"))
     inner = For(ROUND, i(start), stop.targets[0], i(step), [adds(op("mul", X, op("float", ROUND)))], 2)
     assert in_lanes(main(over_data(stop, inner)), monkeypatch) == 1
+
+
+@pytest.mark.parametrize(("first", "result"), [(2**62, "known"), (2**63 - 4, "failed")])
+def test_an_integer_that_only_later_lanes_have_too_large(first, result, monkeypatch):
+    """A function that returns it says so, though it is small enough in the first lane."""
+    k, given = Var("k", "i"), [LANES, *GIVEN[1:]]
+    later = Function("later", [k], ["i"], [Return([op("add", k, i(first), kind="i")])])
+    more = op("float", op("sub", ROUND, i(first), kind="i"))
+    loop = over_data(Call([ROUND], later, [AT]), adds(op("mul", EXP, more)))
+    assert in_lanes(main(loop), monkeypatch, given) == 1
+    assert (ByMachine(main(loop))(given) == "failed") == (result == "failed")
+
+
+LIST, ARG = Var("list", "r"), Var("arg", "f")
+MADE = (op("exp", ARG),)
+
+
+@pytest.mark.parametrize("again", [New(LIST, FLOATS, [MADE]), Fill(LIST, FLOATS, i(2), MADE)])
+def test_a_list_that_a_function_is_given_and_makes_anew(again, monkeypatch):
+    """Before that it is the caller's, which all lanes have in common."""
+    first, second = Var("first", "f"), Var("second", "f")
+    reads = [Load([one], LIST, FLOATS, i(0)) for one in (first, second)]
+    end = Return([op("add", first, op("mul", second, f(100.0)))])
+    helper = Function("helper", [LIST, ARG], ["f"], [reads[0], again, reads[1], end])
+    assert in_lanes(main(over_data(Call([V], helper, [YS, X]), adds(V))), monkeypatch) == 0

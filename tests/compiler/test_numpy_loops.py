@@ -487,3 +487,13 @@ def test_a_choice_that_was_replaced_is_seen(at_once):
     choices = {("w", i): 0.5 for i in range(9)}
     assert assessed(bounded, (9,), choices) == 0.0
     assert assessed(bounded, (9,), {**choices, ("w", 4): 2.0}) == -math.inf
+
+
+def test_sums_of_integers_with_bits_to_spare_are_computed_at_once(at_once):
+    k = Var("big", INT)
+    main = loop_of(
+        Set([k], [op("mul", op("int_floor", X, kind=INT), i(1 << 8), kind=INT)]),
+        add(op("float", op("add", k, k, kind=INT))),
+    )
+    assert same(main, [2.0**25, 3.0]) == 512.0 * (2**25 + 3)
+    assert at_once == {"whole": 1}

@@ -588,3 +588,29 @@ def test_a_planted_mistake_is_seen(way, monkeypatch):
         )
     with pytest.raises(AssertionError, match=r"reference|state of the generator"):
         outcome(program, (), ways=[way])
+
+
+@gen
+def chain_of(k):
+    """It calls itself, so that its calls are numbered."""
+    if k > 2:
+        "more" @ ~chain_of(k - 2)
+    ("x", k) @ ~normal(0, 1)
+
+
+@gen
+def other_chain_of(k):
+    if k > 2:
+        "less" @ ~other_chain_of(k - 2)
+    ("z", k) @ ~normal(0, 1)
+
+
+@gen
+def called_twice():
+    "part" @ ~chain_of(1)
+    "part" @ ~other_chain_of(2)
+
+
+def test_two_calls_at_one_address_though_their_choices_are_apart():
+    found = outcome(called_twice, ())
+    assert found.startswith("raised"), found

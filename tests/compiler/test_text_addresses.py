@@ -527,3 +527,27 @@ def test_strings_made_of_several_that_are_one_of_some_constants(monkeypatch):
     kernel = involutive(an_edge, edge_toggled, check=True)
     made = same_chains(kernel, start, monkeypatch, draws=300, record=["rain->crop", "sun->price"])
     assert made is not None and sum(made.fallbacks.values()) <= 3, made.fallbacks
+
+
+def key_of(i, j):
+    return f"x_{i}_{j}"
+
+
+@gen
+def at(key, mean):
+    return ("here", key) @ ~normal(mean, 1)
+
+
+@gen
+def of_two_numbers(n):
+    total = 0.0
+    for i in range(n):
+        for j in range(i):
+            key = key_of(i, j) if i < 2 else f"x_{j}_{i}"
+            total += key @ ~normal(total, 1)
+            total += ("of", i, j) @ ~at(f"y_{i}_{j}", total)
+    return total
+
+
+def test_strings_of_two_numbers_are_given_to_functions():
+    assert outcome(of_two_numbers, (4,)) == "equal"

@@ -674,3 +674,14 @@ def test_rows_and_columns_that_are_eliminated(n, way):
     trace, move = path.simulate((n,), rng=1), Move(tilt, mixed)
     results = outcomes(way, compiled(trace, move), trace, move, 4)
     assert results.keys() <= {"accepted", "rejected"} and sum(results.values()) == 4
+
+
+@transform
+def one_number(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["weights"], 0.5 * read(aux_in["u"]), continuous)
+    write(aux_out["u"], read(aux_in["u"]))
+
+
+def test_a_number_is_no_simplex():
+    with pytest.raises(NotClosed, match="makes no choice of its type"):
+        steps_of(shares.simulate((2,), rng=1), Move(share, one_number), 5)

@@ -152,6 +152,8 @@ def test_which_structures_there_were_is_seen_without_k():
 
 def test_what_never_changes_is_a_remark():
     assert warnings_of(made([2] * 200, [2] * 200, name="k")) == ([], ["the same in every draw: k is 2"])
+    forgotten = made([0.1] * 200, [0.1] * 200, name="scale")
+    assert warnings_of(forgotten) == ([], ["the same in every draw: scale is 0.1"])
     apart, _ = warnings_of(made([1] * 200, [2] * 200, name="k"))
     assert apart[0] == "R-hat is above 1.01, so the chains don't agree: k inf"
     assert apart[-1].endswith("k = 1 (0), k = 2 (0)")

@@ -136,6 +136,35 @@ def test_a_value_that_decides_what_exists_is_refused():
             assert "use mh(select('k'))" in str(caught.value) and "involutive" in str(caught.value)
 
 
+def test_a_block_that_decides_what_exists_is_refused():
+    """The choice is named that exists or does not: which of the block decides is not known."""
+
+    @gen
+    def flags():
+        a = ~bernoulli(0.4)
+        b = ~bernoulli(0.5)
+        if a:
+            c = ~bernoulli(0.2)
+        y = ~normal(a + b, 1)
+
+    block = gibbs(select("a", "b"), block=True)
+    for a in (0, 1):
+        trace = flags.generate((), {"y": 1.0}, init={"a": a}, rng=1).trace
+        with pytest.raises(KernelError, match="their values decide whether 'c' exists") as caught:
+            block(trace, 1)
+        assert caught.value.address == ("c",) and "skip_absent=True" in str(caught.value)
+    whole = gibbs(select("a", "b", "c"), block=True, skip_absent=True)
+    run = sample(whole, trace, 4000, record="a", seed=1, progress=False)
+    exact = _share_of_a()
+    assert abs(np.mean(run["a"]) - exact) < 4 * math.sqrt(exact * (1 - exact) / 4000)
+
+
+def _share_of_a():
+    """The posterior probability of a, with the density of y at 1 up to a constant."""
+    zero, one = (math.exp(-0.5 * (1 - a) ** 2) + math.exp(-0.5 * a**2) for a in (0, 1))
+    return 0.4 * one / (0.4 * one + 0.6 * zero)
+
+
 def test_what_cant_be_enumerated():
     @gen
     def model():

@@ -6,16 +6,28 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gendsl import bernoulli, categorical, gen, normal, poisson, select, uniform, uniform_discrete
+from gendsl import (
+    bernoulli,
+    categorical,
+    dirichlet,
+    gamma,
+    gen,
+    normal,
+    poisson,
+    select,
+    uniform,
+    uniform_discrete,
+)
 from gendsl.errors import (
     CoverageError,
     KernelError,
+    LabelError,
     NaNError,
     ObservedError,
     UnknownAddressError,
     ZeroProbabilityError,
 )
-from gendsl.inference import MHInfo, independent, mh, sample, single_site
+from gendsl.inference import MHInfo, cycle, independent, mh, random_walk, sample, single_site
 from gendsl.testing import running_on, runtimes
 
 
@@ -316,3 +328,50 @@ def test_proposals_with_loops_draw_in_the_order_of_the_program(proposal):
     for run in runs[1:]:
         for name in names:
             assert np.allclose(run[name], runs[0][name], rtol=1e-12)
+
+
+@gen
+def weights_of_some():
+    k = ~uniform_discrete(2, 3)
+    w = ~dirichlet([1.0] * k)
+    y = ~normal(w[0], 0.3)
+
+
+@gen
+def number_or_count():
+    x = ~normal(0, 1)
+    if x > 0:
+        e = ~gamma(2, 1)
+    else:
+        e = ~poisson(2)
+
+
+@gen
+def another_k(trace):
+    k = ~uniform_discrete(2, 3)
+
+
+@pytest.mark.parametrize("runtime", ["reference", "compiled", "python", "native"])
+@pytest.mark.parametrize(
+    "kernel",
+    [mh("k"), single_site("k"), mh(another_k), independent({"k": uniform_discrete(2, 3)})],
+    ids=["mh", "single_site", "proposal", "independent"],
+)
+def test_a_kept_choice_of_another_dimension(kernel, runtime):
+    """Its density is zero there: such a move would never be accepted, and the chain not move."""
+    for k in (2, 3):
+        trace = weights_of_some.generate((), {"y": 0.4}, init={"k": k}, rng=1).trace
+        with running_on(runtime), pytest.raises(LabelError, match="keeps this choice") as caught:
+            sample(cycle(kernel, mh("w")), trace, 200, seed=1, progress=False)
+        assert caught.value.address == ("w",)
+
+
+@pytest.mark.parametrize("runtime", ["reference", "compiled", "python", "native"])
+@pytest.mark.parametrize(
+    "kernel", [mh("x"), single_site("x"), random_walk("x", 0.5)], ids=["mh", "single_site", "random_walk"]
+)
+def test_a_kept_choice_of_another_kind(kernel, runtime):
+    for x in (-0.5, 0.5):
+        trace = number_or_count.generate((), init={"x": x}, rng=1).trace
+        with running_on(runtime), pytest.raises(LabelError, match=r"which was (dis|con)"):
+            sample(kernel, trace, 200, seed=1, progress=False)

@@ -545,3 +545,10 @@ def test_numbers_whose_squares_are_no_floats(exponent):
     (numbers, ratios), (extreme, extreme_ratios) = shown
     np.testing.assert_allclose(extreme, numbers, rtol=1e-12)
     assert extreme_ratios == ratios
+
+
+def test_draws_that_are_all_alike_have_no_error():
+    """Whatever rounding leaves of their variance."""
+    for value in (0.1, 0.5, 1 / 3, 1.0):
+        assert monte_carlo_error([value] * 100) == 0.0
+        assert monte_carlo_error([[value] * 100, [value] * 100]) == 0.0

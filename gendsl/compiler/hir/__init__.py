@@ -67,6 +67,8 @@ ZEROS: dict[Kind, Const] = {
     "r": Const(None, "r"),
 }
 TRUE, FALSE = Const(True, "b"), Const(False, "b")
+IMPOSSIBLE = Const(float("-inf"), "f")
+"""The log density of what is impossible."""
 NEVER_FAIL = frozenset([
     "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
     "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same", "detached",

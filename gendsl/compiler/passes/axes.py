@@ -504,6 +504,8 @@ class _Settled:
                     raise NotLanesError("a list has another length in each iteration")
             if isinstance(one, (New, Fill, Set, Call, Load)):
                 for var in hir.targets(one):
+                    if var.kind == "r" and var in self.given and not isinstance(one, Set):
+                        raise NotLanesError("a list that a function is given is set anew")
                     elsewhere = lanes.paths[id(one)] != lanes.homes.get(var, ())
                     if var.kind == "r" and elsewhere and lanes.rank(var) != VARYING:
                         raise NotLanesError(f"{var.name} may be one list or another")

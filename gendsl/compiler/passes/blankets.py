@@ -31,6 +31,7 @@ from collections.abc import Collection, Iterable
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Append,
     Block,
     Body,
@@ -68,7 +69,6 @@ from gendsl.compiler.passes.needed import keep_needed
 from gendsl.compiler.passes.reach import NoBlanketError, Reach
 from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import added_to, leaves_of
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 
 def blanket(

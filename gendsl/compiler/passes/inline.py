@@ -6,6 +6,7 @@ import itertools
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Block,
     Body,
     Call,
@@ -25,7 +26,6 @@ from gendsl.compiler.hir.rewriting import rename
 from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.staging import Names
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 
 class NotInlinedError(Exception):

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Append,
     Body,
     Call,
@@ -39,7 +40,6 @@ from gendsl.compiler.hir.text_effects import TextEffects, read_by
 from gendsl.compiler.passes.axes_variables import exposed, read_after, values_of
 from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import begun_in
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 _ONE = Const(1, "i")
 _NOWHERE = Const(1 << 62, "i")

@@ -16,6 +16,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Append,
     Block,
     Body,
@@ -47,7 +48,6 @@ from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import Layouts, TextEffects, meet, read_by
 from gendsl.compiler.passes.loop_items import LoopItems
 from gendsl.compiler.passes.term_sums import sums_of
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 _MOST = 4
 """How many iterations of a loop are reached at most: there is a copy of its body for each."""

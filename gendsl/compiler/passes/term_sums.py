@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Const, Expr, Function, Op, Return, Set, Statement, Var
+from gendsl.compiler.hir import IMPOSSIBLE, Const, Expr, Function, Op, Return, Set, Statement, Var
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.text_effects import read_by
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 
 
 def leaves_of(expr: Expr) -> list[Expr]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from gendsl.compiler import hir
 from gendsl.compiler.front.names import Text
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Body,
     Call,
     Choice,
@@ -27,9 +28,6 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
-
-IMPOSSIBLE = Const(float("-inf"), "f")
-"""The log density of what is impossible."""
 
 
 def _is_choice(one: hir.Statement) -> bool:

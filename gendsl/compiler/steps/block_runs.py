@@ -16,6 +16,7 @@ from gendsl.compiler.front.blocks import FLOATS, INTEGERS, PARTS, Joint
 from gendsl.compiler.front.program import Lowering
 from gendsl.compiler.hir import (
     FALSE,
+    IMPOSSIBLE,
     TRUE,
     ZEROS,
     Append,
@@ -40,7 +41,7 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Number, describe
 from gendsl.compiler.hir.values import as_kind
-from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero, shorten, summed
+from gendsl.compiler.programs.sums import if_zero, shorten, summed
 from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
 from gendsl.compiler.steps.redraw import Listing, lists
 from gendsl.compiler.steps.selections import Selections

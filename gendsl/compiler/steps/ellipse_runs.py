@@ -15,6 +15,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.ellipses import FLOATS, PARTS, POINT, Around
 from gendsl.compiler.hir import (
     FALSE,
+    IMPOSSIBLE,
     TRUE,
     ZEROS,
     Body,
@@ -36,7 +37,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.types import Array
-from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero, shorten, summed
+from gendsl.compiler.programs.sums import if_zero, shorten, summed
 from gendsl.compiler.steps.coordinate_runs import dimension
 from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there, in_turn
 from gendsl.compiler.steps.redraw import Listing, lists

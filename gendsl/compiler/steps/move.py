@@ -20,6 +20,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    IMPOSSIBLE,
     Body,
     Call,
     Const,
@@ -35,7 +36,6 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.hir.slopes import Slopes
-from gendsl.compiler.programs.sums import IMPOSSIBLE
 from gendsl.compiler.steps.step_parts import Auxiliary, Called, Power
 
 ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")

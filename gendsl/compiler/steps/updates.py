@@ -8,9 +8,22 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.lines import AlongEntries
-from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
+from gendsl.compiler.hir import (
+    IMPOSSIBLE,
+    Body,
+    Const,
+    Draw,
+    Expr,
+    Function,
+    If,
+    Op,
+    Primitive,
+    Return,
+    Set,
+    Var,
+)
 from gendsl.compiler.hir.types import leaves
-from gendsl.compiler.programs.sums import IMPOSSIBLE, if_zero
+from gendsl.compiler.programs.sums import if_zero
 from gendsl.compiler.steps.move import RESULTS, UNTOLD, ZERO, Sites, all_there
 from gendsl.compiler.steps.step_parts import Called
 

@@ -183,10 +183,10 @@ def _of_shares(run: Sampled, numbers: Mapping[str, Chains]) -> Iterator[Finding]
         known = np.unique(everything[~missing])
         if missing.any() and len(known):
             partial.setdefault(missing.tobytes(), (name, [~np.isnan(chain) for chain in chains]))
-        if not 0 < len(known) <= _VALUES or not np.all(known == np.rint(known)):
-            continue
         if len(known) == 1 and not missing.any():
-            constant.append(f"{name} is {known[0]:.0f}")
+            constant.append(f"{name} is {known[0]:.6g}")
+            continue
+        if not 0 < len(known) <= _VALUES or not np.all(known == np.rint(known)):
             continue
         if not missing.any():
             counted.append(everything)

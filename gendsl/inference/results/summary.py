@@ -119,7 +119,7 @@ def monte_carlo_error(draws: Any) -> float:
     if len(ends) > 1:
         covariances += ends.mean(axis=1).var(ddof=1)
     variance = covariances[0]
-    if not variance > 0.0:
+    if not variance > 0.0 or not np.ptp(ends):  # what rounding leaves of equal draws is not their variance
         return 0.0
     pairs = covariances[: shortest // 2 * 2].reshape(-1, 2).sum(axis=1)
     ending = np.flatnonzero(pairs <= 0.0)
