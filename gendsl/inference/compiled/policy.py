@@ -171,7 +171,11 @@ def _choices(trace: Any) -> Any:
 
 def _most_choices(flat: Flat) -> int:
     """How many choices a trace may have."""
-    have_loops = all(_has_loop(getattr(one, "q", None)) for part in flat.parts for one in moves_within(part))
+    have_loops = all(
+        _has_loop(getattr(one, "q", None)) or (isinstance(one, Updating) and one.scan == "systematic")
+        for part in flat.parts
+        for one in moves_within(part)
+    )
     return thresholds.MOST_CHOICES_OF_LOOPS if have_loops else thresholds.MOST_CHOICES
 
 

@@ -27,8 +27,8 @@ MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
 MOST_CHOICES_OF_LOOPS = 50_000
-"""The same where each kernel proposes by a program with a loop: that takes today's runtime longer than
-machine code takes to look at all choices."""
+"""The same where each kernel proposes by a program with a loop, or updates choices in turn: that takes
+today's runtime longer than machine code takes to look at all choices."""
 MOST_ROWS = 64
 """How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
