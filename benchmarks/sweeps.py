@@ -1,7 +1,8 @@
 """Sweeps that update N choices one after another, each given all others: labels, hidden states and latents.
 
-gendsl's side is `sample` with one sweep a draw, with the checks that are always on, and with what a call takes
-besides, which of 20 sweeps over 10,000 is most; the other is the same update by hand, in a loop in Python over what NumPy computes for one choice, or in one that numba compiles.
+gendsl's side is `sample` with one sweep a draw, with the checks that are always on, and with what a call
+takes besides, which of 20 sweeps over 10,000 is most; the other is the same update by hand, in a loop in
+Python over what NumPy computes for one choice, or in one that numba compiles.
 """
 
 from __future__ import annotations

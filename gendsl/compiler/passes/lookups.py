@@ -43,9 +43,9 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.rewriting import replaced, rewrite
 from gendsl.compiler.hir.text_effects import TextEffects, left_by, read_by
-from gendsl.compiler.passes.axes_variables import exposed, read_after
+from gendsl.compiler.passes.axes_variables import exposed, read_after, values_of
 from gendsl.compiler.passes.clean import clean_one
-from gendsl.compiler.passes.loop_items import LoopItems, Maker
+from gendsl.compiler.passes.loop_items import LoopItems, Maker, shift_of
 
 _MOST_LAGS = 3
 """How many iterations before one may be needed for it."""
@@ -110,7 +110,7 @@ class _Lookup:
         own = {one.target for one in hir.walk(loop.body) if isinstance(one, (New, Fill))}
         own |= {maker.ref for maker in self.makers.values()}
         possible: set[Expr] | None = None
-        tests = _Tests(loop, self.inside, effects)
+        tests = _Tests(self.function, loop, self.inside)
         for one, guards in _guarded(loop.body, ()):
             if _only_computes(one, loop, own, effects) and later.isdisjoint(hir.targets(one)):
                 continue
@@ -242,8 +242,8 @@ def _guarded(body: Body, guards: tuple[Expr, ...]) -> Iterator[tuple[Statement, 
 class _Tests:
     """What a loop's variable is equal to where tests hold, of what is the same in all iterations."""
 
-    def __init__(self, loop: For, inside: set[Var], effects: TextEffects) -> None:
-        self.loop, self.inside, self.effects = loop, inside, effects
+    def __init__(self, function: Function, loop: For, inside: set[Var]) -> None:
+        self.loop, self.inside, self.values = loop, inside, values_of(function)
         self.calls: dict[Expr, Call] = {}
         for one in hir.walk(loop.body):
             if isinstance(one, Call) and one.targets and one.targets[0].kind == "b":
@@ -252,10 +252,21 @@ class _Tests:
     def indices(self, tests: Iterable[Expr]) -> set[Expr]:
         """These, where some tests hold."""
         pairs = [pair for test in tests for pair in self._equal(test)]
-        same: set[Expr] = {self.loop.var}
+        found: dict[Expr, int] = {}  # with what is added to the variable to get it
+        for pair in pairs:
+            for one in pair:
+                added = shift_of(one, self.loop.var, self.values)
+                if added is not None:
+                    found[one] = added
         for _ in pairs:
-            same |= {x for pair in pairs if not same.isdisjoint(pair) for x in pair}
-        return {x for x in same if isinstance(x, (Var, Const)) and x not in {self.loop.var, *self.inside}}
+            for one, other in (*pairs, *((other, one) for one, other in pairs)):
+                if one in found:
+                    found.setdefault(other, found[one])
+        return {
+            x if not added else Op("sub", (x, Const(added, "i")), "i")
+            for x, added in found.items()
+            if isinstance(x, (Var, Const)) and x not in {self.loop.var, *self.inside}
+        }
 
     def _equal(self, test: Expr) -> Iterator[tuple[Expr, Expr]]:
         if test in self.calls:

@@ -117,7 +117,7 @@ class LoopItems:
     def place_in(self, index: Expr) -> tuple[For, int] | None:
         """The loop that an index is the variable of, and what is added to that."""
         for var, loop in self.loops.items():
-            shift = _shift(index, var, self.values)
+            shift = shift_of(index, var, self.values)
             if shift is not None:
                 return loop, shift
         return None
@@ -204,7 +204,7 @@ class LoopItems:
             return False
         for one in inner:
             if isinstance(one, Load) and one.list == ref:
-                shift = _shift(one.index, loop.var, self.values)
+                shift = shift_of(one.index, loop.var, self.values)
                 if shift is None:
                     return False
             elif ref in read_by(one) and not isinstance(one, (Append, Store)):
@@ -279,18 +279,18 @@ def _apart(function: Function, body: Body, around: list[tuple[Statement | None, 
             _apart(function, inner_body, after, names)
 
 
-def _shift(index: Expr, var: Var, values: dict[Var, Expr]) -> int | None:
+def shift_of(index: Expr, var: Var, values: dict[Var, Expr]) -> int | None:
     """What is added to a variable in an index."""
     match index:
         case Var():
             if index == var:
                 return 0
-            return _shift(values[index], var, values) if index in values else None
+            return shift_of(values[index], var, values) if index in values else None
         case Op("add", (one, Const(value))) | Op("add", (Const(value), one)) if isinstance(value, int):
-            found = _shift(one, var, values)
+            found = shift_of(one, var, values)
             return None if found is None else found + value
         case Op("sub", (one, Const(value))) if isinstance(value, int):
-            found = _shift(one, var, values)
+            found = shift_of(one, var, values)
             return None if found is None else found - value
     return None
 
