@@ -706,7 +706,7 @@ def later_numbers(n):
 def test_what_an_iteration_is_left(model, way):
     trace = model.simulate((9,), rng=2)
     closed = closed_of(gibbs("z"), trace)
-    assert {what for what, *_ in compared(way, closed, trace, gibbs("z"), 8)} == {"accepted"}
+    assert {what for what, *_ in compared(way, closed, trace, gibbs("z"), 40)} == {"accepted"}
 
 
 # --- chains -------------------------------------------------------------------------------------------------

@@ -128,7 +128,8 @@ def score_parts(along: Any, part: Function) -> None:
         if not (isinstance(one, Primitive) and one.name in ("same_choices", "same_factors", "log_density"))
     ]
     kept[at] = hir.Call(list(score.targets), part, list(args), line=score.line)
-    along.weight.body = [hir.Call([before], part, args), *kept]
+    first, *rest = kept  # behind which all memory is let go of
+    along.weight.body = [first, hir.Call([before], part, args), *rest]
 
 
 def narrow_ties(updates: Iterable[Function], others: Iterable[Function], lines: Iterable[Any]) -> None:
