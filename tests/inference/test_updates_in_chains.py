@@ -278,15 +278,34 @@ def many(n):
         ("x", i) @ ~normal(a + z, 1)
 
 
+@gen
+def backwards(n):
+    """Each of the choices at "b" is read by one iteration, which is not told from the rest."""
+    a = ~normal(0, 1)
+    bs = [("b", i) @ ~poisson(2) for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(a + bs[n - 1 - i], 1)
+
+
+ALL_OF_ALL = slice_sampling("b")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "stays"),
-    [(slice_sampling("z"), True), (single_site("z"), True), (slice_sampling("a"), False), (mh("a"), False)],
+    [
+        (slice_sampling("z"), False),  # which looks at what has to do with each
+        (ALL_OF_ALL, True),
+        (single_site("z"), True),
+        (slice_sampling("a"), False),
+        (mh("a"), False),
+    ],
     ids=lambda one: getattr(one, "name", one),
 )
 @needs_llvm
 def test_many_choices_on_which_little_depends_stay_on_the_other_runtime(kernel, stays):
-    small, large = (many.simulate((n,), rng=1) for n in (100, 3000))
+    model = backwards if kernel is ALL_OF_ALL else many
+    small, large = (model.simulate((n,), rng=1) for n in (100, 3000))
     rng = np.random.default_rng(1)
     assert policy.decide(kernel, small, rng, 10**5, 100, {}).machine is not None
     decided = policy.decide(kernel, large, rng, 10**5, 100, {})
@@ -299,22 +318,27 @@ def step_of_a(trace):
     a = ~normal(trace["a"], 0.1)
 
 
+ALL_LINES_OF_ALL = cycle(mh(step_of_a), ALL_OF_ALL)
+
+
 @pytest.mark.parametrize(
     ("kernel", "stays"),
     [
         (cycle(mh(step_of_a), single_site("z")), False),  # which looks at all choices once in a step
         (cycle(mh(step_of_a), slice_sampling("z", scan="random")), False),
-        (cycle(mh(step_of_a), slice_sampling("z")), True),
+        (cycle(mh(step_of_a), slice_sampling("z")), False),  # which looks at what has to do with each
+        (ALL_LINES_OF_ALL, True),
         (cycle(mh(step_of_a), repeat(single_site("z"), 30)), True),
         (mixture([mh(step_of_a), single_site("z")], [0.5, 0.5]), False),
         (mixture([mh(step_of_a), single_site("z")], [0.02, 0.98]), True),
     ],
-    ids=["one site", "one line", "all lines", "many sites", "half", "mostly sites"],
+    ids=["one site", "one line", "all lines", "all lines of all", "many sites", "half", "mostly sites"],
 )
 @needs_llvm
 def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
     monkeypatch.setattr(policy, "wanted", lambda: "")  # whatever runs the other tests
-    trace = many.simulate((2500,), rng=1)
+    model = backwards if kernel is ALL_LINES_OF_ALL else many
+    trace = model.simulate((2500,), rng=1)
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
     assert not stays or "few choices depend" in decided.reason
