@@ -507,6 +507,16 @@ def divided(n, k):
 
 
 @gen
+def divided_in_a_test(n, k):
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        m = 1.0 if 6 / z > 2.5 else 2.0
+        if 6 // z > 2:
+            m = 3.0
+        ("y", i) @ ~normal(z, 1.0)
+
+
+@gen
 def looked_for(n, k):
     names = [1.0, 2.0, 3.0]
     for i in range(n):
@@ -624,7 +634,7 @@ def test_random_programs(seeds, way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "model",
-    [divided, looked_for, checked, branched, branched_twice, no_probabilities],
+    [divided, divided_in_a_test, looked_for, checked, branched, branched_twice, no_probabilities],
     ids=lambda one: one.name,
 )
 def test_what_fails_for_another_value_is_found(model, way):

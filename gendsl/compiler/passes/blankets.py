@@ -153,6 +153,9 @@ class _Blanket:
         reach, is_under = self.reach, self.reach.is_under(one)
         if not is_under and not reach.depends(one):
             return False
+        exprs = hir.expressions(one)
+        if any(may_fail(expr) for expr in exprs if is_under or reach.is_dependent(expr)):
+            return True
         match one:
             case If():
                 return any(isinstance(inner, Fail) for inner in hir.walk([one]))
@@ -162,8 +165,7 @@ class _Blanket:
                 return self.effects.of(function).fails
             case Fill(count=count):
                 return is_under or reach.is_dependent(count)
-        exprs = hir.expressions(one)
-        return any(may_fail(expr) for expr in exprs if is_under or reach.is_dependent(expr))
+        return False
 
     def _kept_of(self, one: Statement) -> Body:
         reach, line = self.reach, one.line

@@ -271,7 +271,7 @@ class Reach:
         """A function that is given other values may change lists."""
         changes = self.effects.of(call.function).changes
         if changes:
-            self.layouts |= changes
+            self._change_kinds(changes)
             for var in read_by(call):
                 if var in self.items.own:
                     self._grow(self.contents, var, {})
@@ -315,15 +315,18 @@ class Reach:
         if found is None and length is None:
             return
         if ref not in self.items.own:
-            layouts = self.layouts | {tuple("i" if kind == "b" else kind for kind in layout)}
-            self.changed = self.changed or layouts != self.layouts
-            self.layouts = layouts
+            self._change_kinds(frozenset([tuple("i" if kind == "b" else kind for kind in layout)]))
             return
         maker = self.items.makers.get(ref)
         kept = {*self.items.homes[ref], *(() if maker is None else (maker.loop.var,))}
         for known, reached in ((self.contents, found), (self.lengths, length)):
             if reached is not None:
                 self._grow(known, ref, {var: window for var, window in reached.items() if var in kept})
+
+    def _change_kinds(self, layouts: Layouts) -> None:
+        """Lists of some kinds may have other items, or another number of them."""
+        self.changed = self.changed or not layouts <= self.layouts
+        self.layouts |= layouts
 
     # --- loops of which a few iterations run --------------------------------------------------------
 
@@ -333,7 +336,7 @@ class Reach:
         depending: dict[Var, Window] = {}
         for one in self.items.every:
             found = _either(self._read(one), self.under.get(id(one)))
-            ref = one.list if isinstance(one, (Append, Store)) else None
+            ref = one.list if isinstance(one, (Append, Store)) else hir.ZEROS["r"]
             for loop in self.items.around[id(one)]:
                 if not isinstance(loop, For) or loop.var not in self.items.loops or found is None:
                     continue
@@ -341,11 +344,8 @@ class Reach:
                     wrong.add(loop.var)
                 else:
                     _widen(depending, loop.var, *found[loop.var])
-                if (
-                    ref in self.contents
-                    and ref not in self.items.makers
-                    and not self.items.is_made_in(ref, loop)
-                ):
+                is_made = ref in self.items.makers or self.items.is_made_in(ref, loop)
+                if ref in self.contents and not is_made:
                     wrong.add(loop.var)
             wrong |= self._needs_whole(one)
             if isinstance(one, New) and found is not None:
