@@ -17,7 +17,7 @@ from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError
 from gendsl.inference import lines
 from gendsl.inference.lines import Line
-from gendsl.inference.proposal import propose_values
+from gendsl.inference.proposal import check_kept_zero, propose_values
 from gendsl.inference.scan import changes_structure, check_same_choices, shown
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace
@@ -57,6 +57,7 @@ class Block:
             except ZeroProbability as signal:
                 path = signal.path
                 if path not in unknown:
+                    check_kept_zero(trace, signal, "gibbs", chosen)
                     continue  # impossible, whatever the values of the rest are
                 rest = {p: value for p, value in unknown.items() if p != path}
                 for value in lines.values_of(signal.distribution, path, "gibbs"):

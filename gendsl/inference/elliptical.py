@@ -57,6 +57,7 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
     Raises:
         KernelError: the target is no selection or address; and in a step, a choice is not normal, its
             distribution depends on another selected choice, or its value decides which others exist.
+        LabelError: in a step, another choice, which keeps its value, has another dimension or kind.
     """
     selection = as_target(target, "elliptical_slice")
 

@@ -78,6 +78,7 @@ def gibbs(
     Raises:
         KernelError: the target is no selection or address; and in a step, a choice doesn't have finitely
             many values, or its value decides which other choices exist.
+        LabelError: in a step, another choice, which keeps its value, has another dimension or kind.
     """
     selection = as_target(target, "gibbs")
     check_scan(scan, "gibbs")

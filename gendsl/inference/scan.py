@@ -11,7 +11,7 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, ObservedError, ParameterError
 from gendsl.inference.kernel import check_kernel
-from gendsl.inference.proposal import Proposal, propose_values
+from gendsl.inference.proposal import Proposal, check_kept_zero, propose_values
 from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
@@ -87,10 +87,12 @@ def with_values(
 
     Raises:
         KernelError: a value decides which other choices exist.
+        LabelError: another choice, which keeps its value, has another base measure.
     """
     try:
         proposal = propose_values(trace, values)
-    except ZeroProbability:
+    except ZeroProbability as signal:
+        check_kept_zero(trace, signal, maker, values)
         return None
     except MissingChoiceError as error:
         raise new_choice(next(iter(values)), error, maker) from None

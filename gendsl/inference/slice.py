@@ -79,6 +79,7 @@ def slice_sampling(
     Raises:
         KernelError: an argument is not as described; and in a step, a choice is neither continuous nor an
             integer, or its value decides which other choices exist.
+        LabelError: in a step, another choice, which keeps its value, has another dimension or kind.
     """
     selection = as_target(target, "slice_sampling")
     check_scan(scan, "slice_sampling")

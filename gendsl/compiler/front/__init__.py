@@ -30,7 +30,7 @@ can't type raises `NotClosed` with the line.
   `library_itertools`, `library_counters`, `library_heaps`, `library_slopes`; with NumPy's bits:
   `library_exact`, `exact`
 - choices: `choices`, tuples in addresses: `paths`; distributions: `families`, `stats`, `scores`, `draws`,
-  `charts` and `coordinates`
+  `charts`, `coordinates` and `kept_densities`
 - traces that programs are given: `traces`, calls in these: `subtrees`, what their programs have there:
   `trace_programs`; what transforms do with them: `handles`
 - what kernels ask of traces, as they are written: `lines`, `blocks`, `ellipses`, `components`, `warming`

@@ -14,6 +14,7 @@ from gendsl.compiler.front import (
     draws,
     ellipses,
     functions,
+    kept_densities,
     outside,
     paths,
     scores,
@@ -380,8 +381,12 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
     chart = charts.chart(frame, distribution, kind) if frame.program.charts else None
     turned = ellipses.normal_choice(frame, distribution, kind) if frame.program.turns else None
+    may_be_kept = frame.program.samples and frame.program.trace == MODEL
+    kept = kept_densities.kept_density(frame, distribution, kind, density) if may_be_kept else None
     frame.emit(
-        hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart, turned, told)
+        hir.Choice(
+            list(targets), template, at, density, given, sampler, weighs, undrawn, chart, turned, told, kept
+        )
     )
     return Value(kind, tuple(targets))
 

@@ -19,12 +19,12 @@ from gendsl.compiler.front.known_parameters import Definitions
 from gendsl.compiler.front.names import RESERVED
 from gendsl.compiler.front.sources import FunctionSource, marked, returns_closure
 from gendsl.compiler.hir import Expr, Input
-from gendsl.compiler.hir.coordinates import UNKNOWN
+from gendsl.compiler.hir.coordinates import DISCRETE, UNKNOWN
 from gendsl.compiler.hir.facts import Facts
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.key_paths import PATHS
 from gendsl.compiler.hir.templates import LOG_DENSITY, MODEL, ArgumentsOf, Template, words_of
-from gendsl.compiler.hir.types import FLOAT, NEVER, Known, List, Number, SubTrace, Type, leaves
+from gendsl.compiler.hir.types import FLOAT, NEVER, Array, Known, List, Number, SubTrace, Type, leaves
 from gendsl.compiler.hir.values import Value
 from gendsl.interface import GenerativeFunction
 
@@ -42,6 +42,8 @@ class Walk:
         turns: whether it is needed how they move along ellipses.
         records: whether it is for functions of a trace whose values are recorded: what they compute has the
             bits that Python gives it, and the log density of the trace is known.
+        of_kinds: the numbers of the templates whose choices have densities with respect to several measures,
+            though their values are of one type.
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
         ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
         blocks: what is done of the blocks of kernels, by their numbers; see `front.blocks`.
@@ -77,6 +79,7 @@ class Walk:
         self.inputs: list[tuple[Any, Type]] = []
         self.templates: dict[Hashable, Template] = {}
         self.coordinates: dict[int, int] = {}
+        self.of_kinds: set[int] = set()
         self.distributions: dict[int, list[tuple[Value, Type]]] = {}
         self.makers: dict[int, list[hir.Function]] = {}
         self.known: dict[str, Definitions] = {}
@@ -261,6 +264,8 @@ class Walk:
         before = self.coordinates.setdefault(template.number, coordinates)
         if before != coordinates:
             self.coordinates[template.number] = UNKNOWN
+            if isinstance(template.type, Array) or DISCRETE in (before, coordinates):
+                self.of_kinds.add(template.number)
 
     def object_fields(self, cls: type, name: str | None = None) -> list[str]:
         """The attributes of objects of a class, in the order in which they were met."""

@@ -345,6 +345,8 @@ class Choice(Statement):
         normal: how it moves along an ellipse, or the refusal that says why it can't; None where it needs not.
         told: the leaves of the distribution, of one type for all that choices of the template have, where
             they are of several types and one is asked for.
+        kept: the log density for moves that may keep it, which fails where it would have another base
+            measure; None where that can't be.
     """
 
     MANY = ("indices", "parameters", "told")
@@ -361,6 +363,7 @@ class Choice(Statement):
     chart: Chart | Exception | None = None
     normal: Normal | Exception | None = None
     told: tuple[Expr, ...] = ()
+    kept: Function | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -132,6 +132,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.lowered = every[MODEL]
         self.meetings = meetings(self.lowered)
         self.lowering = lowering
+        self._tell_kept()
         self.scores: dict[Zeros, hir.Function] = {}
         self.memories: dict[int, warming.Memory] = {}
         self.updates: set[str] = set()
@@ -165,6 +166,23 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.functions = [one for pair in zip(self.before, self.steps, strict=True) for one in pair if one]
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
+
+    def _tell_kept(self) -> None:
+        """Let the log densities of choices fail where these would be kept with another base measure.
+
+        Raises:
+            NotClosed: the text can't tell.
+        """
+        observed = set(map(id, self.observed_alone))  # of which that is no error
+        every = (one for function in hir.functions(self.lowered.main) for one in hir.walk(function.body))
+        for one in every:
+            if not isinstance(one, hir.Choice) or id(one.template) in observed:
+                continue
+            if one.template.number in self.lowering.of_kinds:
+                reason = f"choices at one address, {one.template.name}, of several kinds or dimensions"
+                raise NotClosed(reason, one.line)
+            if one.kept is not None:
+                one.density = one.kept
 
     def _score_parts(self, mains: dict[str, hir.Function]) -> None:
         """Score of what is updated given all others only what has to do with it, where that is less."""
