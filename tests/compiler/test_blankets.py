@@ -28,6 +28,7 @@ from gendsl.inference import gibbs, repeat, sample, slice_sampling
 from gendsl.inference.compiled import policy
 from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
+from tests.compiler import grid_programs
 from tests.compiler.blanket_programs import program
 from tests.compiler.closed_steps import WAYS, FailedText, compared, needs_llvm
 from tests.laws.modules import imported
@@ -567,21 +568,374 @@ def no_probabilities(n, k):
         z = ("z", i) @ ~categorical(p)
 
 
+# --- in two indices, in a ring, and by data ---------------------------------------------------------------
+
+
+@gen
+def array_of_cells(n, k):
+    s = np.zeros((n, k))
+    for i in range(n):
+        for j in range(k):
+            t = 0.0
+            if i > 0:
+                t += s[i - 1, j]
+            if j > 0:
+                t += s[i, j - 1]
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.2 + 0.3 * t)
+            ("y", i, j) @ ~normal(s[i, j], 1.0)
+
+
+@gen
+def rows_of_cells(n, k):
+    s = [[0] * k for _ in range(n)]
+    for i in range(n):
+        for j in range(k):
+            t = s[i - 1][j] if i > 0 else 0
+            s[i][j] = ("z", i, j) @ ~bernoulli(0.2 + 0.3 * t)
+    for i in range(n):
+        for j in range(k):
+            if j + 1 < k:
+                ("y", i, j) @ ~normal(0.0 if s[i][j] == s[i][j + 1] else 2.0, 1.0)
+
+
+@gen
+def dict_of_cells(n, k):
+    s = {}
+    for i in range(n):
+        for j in range(k):
+            before = [s[at] for at in ((i - 1, j), (i, j - 1)) if at in s]
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.2 + 0.3 * sum(before))
+            ("y", i, j) @ ~normal(2.0 * s[i, j], 1.0)
+
+
+@gen
+def dict_from_one(n, k):
+    s = {}
+    for i in range(1, n):
+        s[i] = ("z", i) @ ~categorical([1 / k] * k)
+    for i in range(n):
+        ("y", i) @ ~normal(2.0 * s[i] if i in s else -1.0, 1.0)
+
+
+@gen
+def triangle(n, k):
+    s = {}
+    for i in range(n):
+        for j in range(i, n):
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.4)
+    for i in range(n):
+        for j in range(n):
+            ("y", i, j) @ ~normal(2.0 * s[min(i, j), max(i, j)], 1.0)
+
+
+@gen
+def rows_of_other_lengths(n, k):
+    s = [[("z", i, j) @ ~bernoulli(0.4) for j in range(i + 1)] for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(2.0 * s[i][-1] + s[i][0], 1.0)
+
+
+@gen
+def array_from_one(n, k):
+    s = np.zeros((n, k))
+    for i in range(1, n):
+        for j in range(1, k):
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.2 + 0.3 * s[i - 1, j])
+    for i in range(n):
+        for j in range(k):
+            ("y", i, j) @ ~normal(2.0 * s[i, j], 1.0)
+
+
+@gen
+def ring(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(1.0 if zs[i] == zs[i - 1] else 0.0, 1.0)
+
+
+@gen
+def pairs(n, k):
+    p = np.zeros((k, k))
+    for a in range(k):
+        for b in range(a + 1):
+            p[a, b] = p[b, a] = ("p", a, b) @ ~uniform(0.1, 0.9)
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        for j in range(i + 1, n):
+            ("y", i, j) @ ~bernoulli(p[zs[i], zs[j]])
+
+
+EDGES = [(0, 1), (1, 1), (4, 2), (9, 0), (2, 7), (0, -1)]
+
+
+@gen
+def edges(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for e, (a, b) in enumerate(EDGES):
+        ("y", e) @ ~normal(1.0 if zs[a] == zs[b] else 0.0, 1.0)
+
+
+@gen
+def by_groups(n, k):
+    s = ~gamma(2, 1)
+    theta = np.array([("z", j) @ ~normal(0, s) for j in range(3)])
+    means = theta[np.array(GROUPS)] + X
+    for i in range(n):
+        ("y", i) @ ~normal(means[i], 1.0)
+
+
+@gen
+def pairs_of_neighbours(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        if i % 2 == 1:
+            continue
+        ("y", i) @ ~normal(zs[i // 2] + 0.5 * zs[(3 * i + 1) % n], 1.0)
+
+
+@gen
+def some_chains(n, k):
+    for c in range(3):
+        last = 0
+        for t in range(n):
+            last = ("z", c, t) @ ~categorical([0.8, 0.2] if last == 0 else [0.3, 0.7])
+            ("y", c, t) @ ~normal(2.0 * last, 1.0)
+
+
+@gen
+def by_last(n, k):
+    zs = []
+    for t in range(n):
+        if t == 0:
+            zs.append(("z", t) @ ~categorical([1 / k] * k))
+        else:
+            zs.append(("z", t) @ ~categorical([0.8 if j == zs[-1] else 0.1 for j in range(3)]))
+        ("y", t) @ ~normal(3 * zs[-1], 1.0)
+
+
+@gen
+def one_more(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    zs.append(5)
+    for i in range(len(zs)):
+        ("y", i) @ ~normal(2.0 * zs[i], 1.0)
+
+
+@gen
+def read_before(n, k):
+    zs = np.zeros(n)
+    for i in range(n):
+        ("x", i) @ ~normal(2.0 * zs[i], 1.0)
+    for i in range(n):
+        zs[i] = ("z", i) @ ~bernoulli(0.4)
+    for i in range(n):
+        ("y", i) @ ~normal(2.0 * zs[i], 1.0)
+
+
+@gen
+def asked_before(n, k):
+    zs = {}
+    a = 1.0 if 2 in zs else 0.0
+    for i in range(n):
+        zs[i] = ("z", i) @ ~bernoulli(0.4)
+    for i in range(n):
+        ("y", i) @ ~normal(zs[i] + a, 1.0)
+
+
+@gen
+def other_row(n, k):
+    zs = [0] * (n * k)
+    for i in range(n):
+        for j in range(k):
+            zs[i * k + j] = ("z", i, j) @ ~bernoulli(0.4)
+    for i in range(n):
+        for j in range(k):
+            ("y", i, j) @ ~normal(1.0 * zs[i * k + (j - 1)], 1.0)
+
+
+@gen
+def other_row_put(n, k):
+    zs = [0] * (n * k + 1)
+    for i in range(n):
+        for j in range(k):
+            zs[i * k + (j + 1)] = ("z", i, j) @ ~bernoulli(0.4)
+    for i in range(n):
+        for j in range(k):
+            ("y", i, j) @ ~normal(1.0 * zs[i * k + j], 1.0)
+
+
+@gen
+def two_axes(n, k):
+    s = np.zeros((k, k))
+    for i in range(k):
+        for j in range(k):
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.4)
+    for i in range(k):
+        for j in range(k):
+            ("y", i, j) @ ~normal(s[i, j] + 2 * s[-1, -1], 1.0)
+
+
+@gen
+def turned(n, k):
+    s = [[("z", i, j) @ ~bernoulli(0.4) for j in range(k)] for i in range(k)]
+    for i in range(k):
+        for j in range(k):
+            ("y", i, j) @ ~normal(s[i][GROUPS[j]] - 2.0 * s[j][i], 1.0)
+
+
+@gen
+def by_numbers(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for e in range(n):
+        if X[e] > 0.0:
+            t = X[e] * 6.0
+            ("y", e) @ ~normal(2.0 * zs[int(t)], 1.0)
+
+
+@gen
+def divided_where_it_may_be(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for i in range(n):
+        if i > 0:
+            ("y", i) @ ~normal(2.0 * zs[6 // i % n] + zs[(i + 3) % i], 1.0)
+
+
+@gen
+def skipped_where_there_is_none(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for e in range(2 * n):
+        if e >= len(GROUPS):
+            continue
+        ("y", e) @ ~normal(2.0 * zs[GROUPS[e]], 1.0)
+
+
+MISSING = [3, 1, 10**9, 0, 2]
+
+
+@gen
+def missing_marks(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for e in range(len(MISSING)):
+        at = MISSING[e]
+        if at < n:
+            ("y", e) @ ~normal(2.0 * zs[at], 1.0)
+
+
+@gen
+def far_indices(n, k):
+    zs = {}
+    for i in range(n):
+        zs[3000 + 2 * i] = ("z", 3000 + 2 * i) @ ~bernoulli(0.4)
+    for i in range(n):
+        ("y", i) @ ~normal(2.0 * zs[3000 + 2 * ((i + 1) % n)], 1.0)
+
+
+@gen
+def read_ahead(n, k):
+    s = np.zeros(n + 1)
+    for i in range(n):
+        s[i] = ("z", i) @ ~bernoulli(0.3 + 0.2 * s[i + 1])
+    for i in range(n):
+        ("y", i) @ ~normal(2.0 * s[i], 1.0)
+
+
+@gen
+def mirrored(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n + 1)]
+    for i in range(n + 1):
+        ("y", i) @ ~normal(2.0 * zs[i] + zs[n - i], 3.0)
+
+
+@gen
+def small_rings(n, k):
+    for r in range(1, 4):
+        zs = [("z", r, i) @ ~bernoulli(0.4) for i in range(r)]
+        for i in range(r):
+            ("y", r, i) @ ~normal(2.0 * zs[i] + zs[i - 1], 3.0)
+
+
+@gen
+def totals(n, k):
+    totals = [0.0]
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        ("y", i) @ ~normal(totals[-1] + z, 3.0)
+        totals.append(totals[-1] + x)
+
+
+@gen
+def one_of_two_lists(n, k):
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.4)
+        p = [0.2 + 0.5 * z, 0.8 - 0.5 * z] if i % 2 == 0 else [0.5, 0.5]
+        ("y", i) @ ~categorical(p)
+
+
+@gen
+def dict_up_to(n, k):
+    zs = {}
+    for i in range(n):
+        zs[i] = ("z", i) @ ~bernoulli(0.4)
+    for i in range(n + 2):
+        ("y", i) @ ~normal(zs[i] if i in zs else -1.0, 3.0)
+
+
+@gen
+def pairs_and_a_list(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    xs = []
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        if i % 2 == 0:
+            xs.append(x)
+        for j in range(i + 1, n):
+            ("y", i, j) @ ~normal(1.0 * zs[i] + zs[j], 3.0)
+    least = sorted(xs)[0]
+    for i in range(n):
+        ("v", i) @ ~normal(zs[i] * least, 3.0)
+
+
+@gen
+def set_after(n, k):
+    s = np.zeros((n, k))
+    for i in range(n):
+        for j in range(k):
+            s[i, j] = ("z", i, j) @ ~bernoulli(0.4)
+    s[1, 1] = 7.0
+    for i in range(n):
+        for j in range(k):
+            ("y", i, j) @ ~normal(s[i, j], 1.0)
+
+
+@gen
+def summed_before(n, k):
+    total = 0
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        total += z
+        ("y", i) @ ~normal(total, 1.0)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
     broken_off, passed_over, lists, comp, arr, hmm, hmm_list, helper, neighbours, nested, nested_outer,
     two_ranges, offset, skipping, passed_on, difference, support, early, zipped, latent, walk, ar2, vectors,
-    scalar, both_lists,
+    scalar, both_lists, dicts, permuted, grouped, transposed, grid, last, longer_array, array_of_cells,
+    rows_of_cells, dict_of_cells, dict_from_one, rows_of_other_lengths, array_from_one, ring, pairs, edges,
+    by_groups, pairs_of_neighbours, some_chains, by_last, by_numbers, missing_marks,
+    two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
-    first_too, other_first, begun_with, addressed, in_rows, skipped, longer_array, appended_beside,
-    appended_to, dicts, counts, counted_after, permuted, grouped, transposed, grid, structural, alias, last,
-    mean, while_loop, objects, mixed_reads, sorted_values,
+    first_too, other_first, begun_with, addressed, in_rows, skipped, appended_beside, appended_to, counts,
+    counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
+    summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
+    divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
-CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values}
+CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values, by_groups}
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 
 
@@ -627,6 +981,26 @@ def test_random_programs(seeds, way):
             closed = closed_of(gibbs("z"), trace)
             found = {what for what, *_ in compared(way, closed, trace, gibbs("z"), 3)}
         assert found == {"accepted"}, program(seed)
+        parts += closed.scores_parts
+    assert parts >= 6
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seeds", [range(10), range(10, 20)], ids=["some", "more"])
+def test_random_programs_of_rows_pairs_and_data(seeds, way):
+    parts = 0
+    for seed in seeds:
+        with imported(grid_programs.program(seed)) as module:
+            rng = np.random.default_rng(seed)
+            n, m = rng.integers(2, 5, 2).tolist()
+            size = n * m
+            args = n, m, rng.integers(-size, size, 7).tolist(), rng.integers(0, size, (6, 2)).tolist()
+            first = module.model.simulate(args, rng=seed)
+            seen = {at: x for at, x in first.choices.items() if str(at).lstrip("('").startswith("y")}
+            trace = module.model.generate(args, seen, rng=seed + 1).trace
+            closed = closed_of(gibbs("z"), trace)
+            found = {what for what, *_ in compared(way, closed, trace, gibbs("z"), 3)}
+        assert found == {"accepted"}, grid_programs.program(seed)
         parts += closed.scores_parts
     assert parts >= 6
 
@@ -741,15 +1115,19 @@ def test_sweeps_over_many_labels_run_as_machine_code(monkeypatch):
 def whole_of(n):
     """A trace of a model whose choices all have to do with each."""
     first = far_apart.simulate((n,), rng=1)
-    seen = {("y", i): first["y", i] for i in range(n)}
+    seen = {at: first[at] for at in first.choices if at[0] == "y"}
     return far_apart.generate((n,), seen, rng=2).trace
 
 
 @gen
 def far_apart(n):
-    zs = [("z", i) @ ~categorical([1 / 3] * 3) for i in range(n)]
+    zs = []
     for i in range(n):
-        ("y", i) @ ~normal(zs[n - 1 - i], 1.0)
+        z = ("z", i) @ ~categorical([1 / 3] * 3)
+        if i % 3 != 1:
+            zs.append(z)
+    for i in range(len(zs)):
+        ("y", i) @ ~normal(zs[i], 1.0)
 
 
 def log_prob(trace):

@@ -39,6 +39,7 @@ def _helper(
         known: hir.Function = memo[name, layout]
         return known, None
     function = hir.Function(frame.program.function_name(name), results=results, origin=origin)
+    function.on_dict = name, 0 if name == "new_dict" else len(layout[0])
     memo[name, layout] = function
     return function, Text(function)
 

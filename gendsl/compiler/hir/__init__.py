@@ -604,6 +604,8 @@ class Function:
         linear: what computes the same faster where matrices are large.
         is_discrete: whether it is known to have no effect, and no float in its results, so that derivatives
             have no part in what it does.
+        repeats: whether it does nothing but what has been done of the program before, where it did not fail.
+        on_dict: what it does with a dict, and how many numbers a key is, if it is a function of dicts.
     """
 
     name: str
@@ -615,6 +617,8 @@ class Function:
     symbol: str = ""
     linear: Linear | None = None
     is_discrete: bool = False
+    repeats: bool = False
+    on_dict: tuple[str, int] = ("", 0)
 
 
 def bodies(statement: Statement) -> list[Body]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
@@ -24,6 +26,7 @@ from gendsl.compiler.hir import (
     Set,
     Statement,
     Store,
+    Truncate,
     Var,
 )
 from gendsl.compiler.hir.list_uses import ListUses
@@ -88,6 +91,29 @@ def read_after(variables: set[Var], around: list[tuple[Statement | None, Body]])
         if not left:
             break
     return found
+
+
+def needed_by(body: Body, variables: Collection[Var]) -> tuple[Body, set[Var]]:
+    """The statements of a body that some variables, or the items of lists, are computed by, and the variables
+    that these need.
+    """
+    kept: Body = []
+    live = set(variables)
+    for one in reversed(body):
+        if isinstance(one, If):
+            sides = [needed_by(inner, live) for inner in hir.bodies(one)]
+            if any(inner for inner, _ in sides):
+                kept.insert(0, If(one.test, sides[0][0], sides[1][0], line=one.line))
+                live = {*sides[0][1], *sides[1][1], *read_by(one)}
+            continue
+        every = list(hir.walk([one]))
+        changed = {inner.list for inner in every if isinstance(inner, (Append, Store, Truncate))}
+        if live.isdisjoint({*(var for inner in every for var in hir.targets(inner)), *changed}):
+            continue
+        kept.insert(0, one)
+        read, surely = exposed([one])
+        live = (live - (surely or set())) | read
+    return kept, live
 
 
 def surely_set(body: Body, loop: For) -> set[Var]:

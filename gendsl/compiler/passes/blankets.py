@@ -1,22 +1,21 @@
 """The part of a log density that one choice has to do with: the terms of its Markov blanket.
 
     def model(state, n, k):                                  def model_of_z(state, at, n, k):
-        mus = []                                                 mus = []
-        for j in range(k):                                       for j in range(k):
-            mu = state.mu[j]                                         mus.append(state.mu.look(j))
-            lp += normal_logpdf(0, 10, mu)                       if 0 <= at and at < n:
-            mus.append(mu)                         ->                z = state.z.look(at)
-        for i in range(n):                                           lp += categorical_logpdf(w, z)
-            z = state.z[i]                                           y = state.y.look(at)
-            lp += categorical_logpdf(w, z)                           lp += normal_logpdf(mus[z], 1, y)
-            y = state.y[i]                                       return lp
-            lp += normal_logpdf(mus[z], 1, y)
+        for i in range(n):                                       if 0 <= at and at < n:
+            z = state.z[i]                                           z = state.z.look(at)
+            lp += categorical_logpdf(w, z)                           lp += categorical_logpdf(w, z)
+            y = state.y[i]                                           y = state.y.look(at)
+            lp += normal_logpdf(mus[z], 1, y)        ->              lp += normal_logpdf(mus[z], 1, y)
+        for e in range(m):                                       for e in iterations_with(left, at):
+            edge = state.edge[e]                                     edge = state.edge.look(e)
+            z, z_1 = state.z.look(left[e]), ...                      ...
+            lp += bernoulli_logpdf(p[z, z_1], edge)              return lp
         return lp
 
 Where a choice has another value, all other terms are what they were, so that the difference of two log
 densities is that of these parts. What `reach` finds to have to do with the choice is kept, and what that
-needs. Of a loop of which a few iterations have to do with it those run, in order, with what is needed of
-others that make items of lists.
+needs. Of a loop of which a few iterations have to do with it those run. Of one within which a loop has a few
+of them in each iteration, all run, with these.
 
 It is known before that the program makes the same choices, and does not fail, whatever of the rest is left
 out: the current trace has been scored. Where the value may decide which choices there are, there is no such
@@ -36,7 +35,6 @@ from gendsl.compiler.hir import (
     Block,
     Body,
     Call,
-    Const,
     Expr,
     Fail,
     Fill,
@@ -44,7 +42,6 @@ from gendsl.compiler.hir import (
     Function,
     If,
     Leave,
-    Length,
     Load,
     Loop,
     Next,
@@ -62,13 +59,21 @@ from gendsl.compiler.hir.rewriting import may_fail, rename, replaced, rewrite
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.passes.indices import name_places
 from gendsl.compiler.passes.inline import NotInlinedError, inlined
+from gendsl.compiler.passes.iterations import Iterations
+from gendsl.compiler.passes.list_items import resolve
 from gendsl.compiler.passes.lookups import once
-from gendsl.compiler.passes.loop_items import apart
+from gendsl.compiler.passes.loops import apart
 from gendsl.compiler.passes.needed import keep_needed
-from gendsl.compiler.passes.reach import NoBlanketError, Reach
+from gendsl.compiler.passes.reach import Boxes, Key, NoBlanketError, Reach
 from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import added_to, leaves_of
+
+_OTHERS: frozenset[Key] = frozenset()
+Where = dict[Var, frozenset[Key]]
+"""For loops, by their variables, by which keys the iteration is found that statements are copied for: by none
+of them in all that are not found."""
 
 
 def blanket(
@@ -90,15 +95,12 @@ def blanket(
     try:
         whole = inlined(function, effects)
         apart(whole)
-        made = _Blanket(whole, template, effects).made()
+        name_places(whole)
+        resolve(whole, effects)
+        made = _Blanket(whole, template, effects)
+        return made.made() if made.leaves_out() else None
     except (NoBlanketError, NotInlinedError):
         return None
-    return made if _loops(made.body) < _loops(whole.body) else None
-
-
-def _loops(body: Body) -> int:
-    """How many loops there are in some statements."""
-    return sum(isinstance(one, (For, Loop)) for one in hir.walk(body))
 
 
 class _Blanket:
@@ -106,8 +108,6 @@ class _Blanket:
 
     Attributes:
         at: the indices of the choice.
-        bases: of the lists of which a few items are made, what is taken from the place of an item to get its
-            place among these.
         may_fail: the identities of the statements that may fail where the choice has another value.
     """
 
@@ -119,9 +119,24 @@ class _Blanket:
         labels = [one.label for one in hir.walk(function.body) if isinstance(one, (For, Loop, Block))]
         self.labels = itertools.count(1 + max(labels, default=0))
         self.may_fail: set[int] = set()
-        self.bases: dict[Expr, Var] = {}
-        for ref, maker in self.reach.made_in_part.items():
-            self.bases[ref] = Var(self.names.new(f"before_{maker.ref.name}"), "i")
+        self.boxes: dict[int, Boxes] = {}
+        for one in hir.walk(function.body):
+            found = self.reach.of_statement(one)
+            if found is not None:
+                self.boxes[id(one)] = found
+
+    def leaves_out(self) -> bool:
+        """Whether there is less to do: of a loop a few iterations, or none; and none adds up all terms."""
+        loops = [one for one in hir.walk(self.function.body) if isinstance(one, (For, Loop))]
+        kinds = {id(one): self._kind(one, {}) for one in loops}
+        if all(kinds[id(one)] == "all" and self._inside(one, {}) for one in loops):
+            return False
+        for one in hir.walk(self.function.body):
+            is_term = isinstance(one, Set) and not self.reach.sums.isdisjoint(one.targets)
+            around = [kinds[id(outer)] for outer in self.reach.indices.around[id(one)] if id(outer) in kinds]
+            if self.at and is_term and self._is_here(one, {}) and around and set(around) == {"all"}:
+                return False
+        return True
 
     def made(self) -> Function:
         """The part."""
@@ -130,7 +145,7 @@ class _Blanket:
             f"{function.name}_of_{self.template.name}",
             [*self.at, *function.parameters],
             list(function.results),
-            self._kept(function.body),
+            self._kept(function.body, {}),
             f"{function.origin}: the terms of {self.template.name}",
             function.scores,
         )
@@ -138,118 +153,200 @@ class _Blanket:
         clean_one(made)
         return made
 
-    def _kept(self, body: Body) -> Body:
-        """What becomes of statements."""
-        result: Body = []
-        for one in body:
-            kept = self._kept_of(one)
-            if kept and self._may_fail(one):
-                self.may_fail.add(id(kept[-1]))
-            result += kept
-        return result
+    # --- what is where --------------------------------------------------------------------------------
 
-    def _may_fail(self, one: Statement) -> bool:
+    def _here(self, boxes: Boxes | None, where: Where) -> Boxes:
+        """Those boxes that iterations are in."""
+        return tuple(
+            box
+            for box in boxes or ()
+            if all(
+                any(key.may_meet(other) for key in keys for other in where[var])
+                for var, keys in box.items()
+                if var in where
+            )
+        )
+
+    def _is_here(self, one: Statement, where: Where) -> bool:
+        """Whether a statement has to do with the choice."""
+        return bool(self._here(self.boxes.get(id(one)), where))
+
+    def _is_under(self, one: Statement) -> bool:
+        return id(one) in self.reach.under
+
+    def _inside(self, loop: For | Loop, where: Where) -> list[Boxes]:
+        """The boxes of the statements of a loop that have to do with the choice."""
+        every = (self._here(self.boxes.get(id(one)), where) for one in hir.walk(loop.body))
+        return [found for found in every if found]
+
+    def _kind(self, loop: For | Loop, where: Where) -> str:
+        """Which iterations of a loop run: "few", "all", or "mixed", all with few of loops within."""
+        reach = self.reach
+        if not isinstance(loop, For) or loop.var not in reach.loops.independent or reach.needs_all(loop):
+            return "all"
+        if self._here(reach.of(loop.start, loop.stop), where):
+            return "all"
+        inside, keys = self._inside(loop, where), self._keys(loop, where)
+        is_computed = any(key.computed is not None for key in keys)
+        if is_computed and len({key.axis for key in keys}) > 1:
+            return "all"
+        if all(loop.var in box for boxes in inside for box in boxes):
+            return "few"
+        if not keys or is_computed or self._changes_lists(loop):
+            return "all"
+        for one in hir.walk(loop.body):
+            within = reach.indices.around[id(one)]
+            deeper = within[1 + next(at for at, x in enumerate(within) if x is loop) :]
+            loops = {x.var for x in deeper if isinstance(x, For)}
+            for box in self._here(self.boxes.get(id(one)), where):
+                if loop.var not in box and box.keys().isdisjoint(loops):
+                    return "all"
+        return "mixed"
+
+    def _keys(self, loop: For, where: Where) -> list[Key]:
+        """The keys of the iterations of a loop that have to do with the choice."""
+        every = {
+            key
+            for boxes in self._inside(loop, where)
+            for box in boxes
+            for key in box.get(loop.var, ())
+        }
+        return sorted(every, key=repr)
+
+    def _changes_lists(self, loop: For) -> bool:
+        """Whether a loop changes lists that its iterations don't make."""
+        return any(
+            isinstance(one, (Append, Store)) and not self.reach.loops.is_made_in(one.list, loop)
+            for one in hir.walk(loop.body)
+        )
+
+    def _may_fail(self, one: Statement, where: Where) -> bool:
         """Whether a statement may fail where the choice has another value; none has failed so far."""
-        reach, is_under = self.reach, self.reach.is_under(one)
-        if not is_under and not reach.depends(one):
+        if not self._is_here(one, where):
             return False
-        exprs = hir.expressions(one)
-        if any(may_fail(expr) for expr in exprs if is_under or reach.is_dependent(expr)):
+        reach, is_under = self.reach, self._is_under(one)
+
+        def is_other(expr: Expr) -> bool:
+            return is_under or reach.of(expr) is not None
+
+        if any(may_fail(expr) for expr in hir.expressions(one) if is_other(expr)):
             return True
         match one:
             case If():
                 return any(isinstance(inner, Fail) for inner in hir.walk([one]))
             case Load(list=ref, index=index) | Store(list=ref, index=index):
-                return is_under or reach.is_dependent(index) or reach.has_another_length(ref)
+                return is_other(index) or reach.has_another_length(ref)
+            case Read(indices=indices):
+                return any(map(is_other, indices))
             case Call(function=function):
                 return self.effects.of(function).fails
             case Fill(count=count):
-                return is_under or reach.is_dependent(count)
+                return is_other(count)
         return False
 
-    def _kept_of(self, one: Statement) -> Body:
-        reach, line = self.reach, one.line
+    # --- statements -----------------------------------------------------------------------------------
+
+    def _kept(self, body: Body, where: Where) -> Body:
+        """What becomes of statements."""
+        result: Body = []
+        for one in body:
+            kept = self._kept_of(one, where)
+            if kept and self._may_fail(one, where):
+                self.may_fail.add(id(kept[-1]))
+            result += kept
+        return result
+
+    def _kept_of(self, one: Statement, where: Where) -> Body:
         match one:
             case Visit(targets=targets, template=template, indices=indices):
-                return [Read(list(targets), template, indices, False, line=line)]
+                return [Read(list(targets), template, indices, False, line=one.line)]
             case Primitive():
                 return []
             case Set(targets=targets, values=values):
                 pairs = zip(targets, values, strict=True)
-                return [Set(list(targets), [self._value(one, *pair) for pair in pairs], line=line)]
-            case If() if not reach.depends(one) and not reach.is_under(one) and _only_ends(one):
+                kept = [self._value(one, target, value, where) for target, value in pairs]
+                return [Set(list(targets), kept, line=one.line)]
+            case If() if not self._is_here(one, where) and _only_ends(one):
                 return []
-            case For() if one.var in reach.windows:
-                return self._few_iterations(one)
-            case Fill() if one.target in self.bases:
-                return [hir.New(one.target, one.layout, [], line=line)]
-            case Store(list=ref, layout=layout, item=item) if ref in self.bases:
-                return [Append(ref, layout, item, line=line)]
-            case Length(target=target, list=ref) if ref in self.bases:
-                return [Set([target], [reach.made_in_part[ref].count], line=line)]
-            case Load(list=ref) if ref in self.bases:
-                return self._load(one)
-        kept = copy.copy(one)
+            case For():
+                kind = self._kind(one, where)
+                if kind != "all":
+                    return self._few_iterations(one, where, is_mixed=kind == "mixed")
+        kept_one = copy.copy(one)
         for name in one.BODIES:
-            setattr(kept, name, self._kept(getattr(one, name)))
+            setattr(kept_one, name, self._kept(getattr(one, name), where))
         for name in ("items", one.SETS, *one.MANY):
             found = getattr(one, name, None) if name else None
             if isinstance(found, list):
-                setattr(kept, name, list(found))
-        return [kept]
+                setattr(kept_one, name, list(found))
+        return [kept_one]
 
-    def _value(self, one: Set, target: Var, value: Expr) -> Expr:
+    def _value(self, one: Set, target: Var, value: Expr, where: Where) -> Expr:
         """A value, where it is a sum without the terms that have nothing to do with the choice."""
-        reach = self.reach
-        if target not in reach.sums or reach.is_under(one):
+        sums = self.reach.sums
+        if target not in sums or self._is_under(one):
             return value
-        every = leaves_of(value)
-        kept = [leaf for leaf in every if leaf == target or leaf in reach.sums or reach.is_dependent(leaf)]
+        kept = [
+            leaf
+            for leaf in leaves_of(value)
+            if leaf == target or leaf in sums or self._here(self.reach.of(leaf), where)
+        ]
         return added_to(kept)
-
-    def _load(self, one: Load) -> Body:
-        """An item of a list of which a few are made; it fails where it is none of these."""
-        maker, base = self.reach.made_in_part[one.list], self.bases[one.list]
-        place = Var(self.names.new("place"), "i")
-        loaded = Load(list(one.targets), one.list, one.layout, place, line=one.line)
-        return [Set([place], [maker.place_among(one.index, base)], line=one.line), loaded]
 
     # --- loops --------------------------------------------------------------------------------------
 
-    def _few_iterations(self, loop: For) -> Body:
+    def _few_iterations(self, loop: For, where: Where, *, is_mixed: bool) -> Body:
         """The iterations of a loop that the choice has to do with, behind what the loop makes besides."""
-        reach = self.reach
-        (low, high), at = reach.windows[loop.var], self.at[reach.axis[loop.var]]
-        result: Body = [self._all_iterations(loop)]
-        for ref, base in self.bases.items():
-            maker = reach.made_in_part[ref]
-            if maker.loop is loop:
-                first = Op("imax", (loop.start, _plus(at, low)), "i")
-                result.append(Set([base], [_plus(first, maker.place - maker.first)], line=loop.line))
-        for shift in range(low, high + 1):
-            result += self._iteration(loop, _plus(at, shift), shift)
+        keys = self._keys(loop, where)
+        if any(key.computed is not None for key in keys):
+            return [self._all_iterations(loop), *self._of_index(loop, keys, where)]
+        iterations = Iterations(self.names, self.labels, loop, self.at)
+        found, places = iterations.at_keys(keys)
+        rest = self._others(loop, where, places) if is_mixed else self._all_iterations(loop)
+        result: Body = [*found, rest]
+        for number, (key, place) in enumerate(zip(keys, places, strict=True)):
+            body = self._iteration(loop, place, {**where, loop.var: frozenset([key])})
+            before = zip(keys[:number], places[:number], strict=True)
+            others = [other for each, other in before if each.may_meet(key)]
+            result.append(If(iterations.runs(place, others), once(body, loop), [], line=loop.line))
         return result
+
+    def _of_index(self, loop: For, keys: list[Key], where: Where) -> Body:
+        """The iterations that an index of them has for the choice."""
+        iterations = Iterations(self.names, self.labels, loop, self.at)
+        computes = [None if key.computed is None else self.reach.computes(loop, key.computed) for key in keys]
+        var = Var(self.names.new(loop.var.name), "i")
+        body = self._iteration(loop, var, {**where, loop.var: frozenset(keys)})
+        return iterations.of_index(keys, computes, var, once(body, loop))
+
+    def _others(self, loop: For, where: Where, places: list[Var]) -> For:
+        """All iterations of a loop but those that are found by keys."""
+        rest = copy.copy(loop)
+        body = self._kept(loop.body, {**where, loop.var: _OTHERS})
+        test: Expr = hir.TRUE
+        for place in places:
+            test = hir.both(test, Op("ne", (loop.var, place), "b"))
+        rest.body = [If(test, body, [], line=loop.line)]
+        rest.label = next(self.labels)
+        _relabel(rest.body, loop.label, rest.label)
+        self._rename([rest])
+        return rest
 
     def _all_iterations(self, loop: For) -> For:
         """What a loop makes that has nothing to do with the choice, if anything needs it."""
         rest = copy.copy(loop)
         rest.body = self._unrelated(loop.body)
         rest.label = next(self.labels)
-        for one in hir.walk(rest.body):
-            if isinstance(one, (Leave, Next)) and one.label == loop.label:
-                one.label = rest.label
+        _relabel(rest.body, loop.label, rest.label)
         self._rename([rest])
         return rest
 
     def _unrelated(self, body: Body) -> Body:
-        reach = self.reach
         result: Body = []
         for one in body:
-            if reach.depends(one) or reach.is_under(one) or _changed(one) in self.bases:
+            if id(one) in self.boxes or (isinstance(one, If) and _only_ends(one)):
                 continue
-            if isinstance(one, If) and _only_ends(one):
-                continue
-            for kept in self._kept_of(one) if not one.BODIES else [copy.copy(one)]:
+            for kept in self._kept_of(one, {}) if not one.BODIES else [copy.copy(one)]:
                 if isinstance(kept, Set):
                     self._keep_values(kept)
                 for name in one.BODIES:
@@ -262,35 +359,23 @@ class _Blanket:
         pairs = [pair for pair in zip(one.targets, one.values, strict=True) if pair[0] not in self.reach.sums]
         one.targets, one.values = [target for target, _ in pairs], [value for _, value in pairs]
 
-    def _iteration(self, loop: For, place: Expr, shift: int) -> Body:
-        """One iteration of a loop, if it has that. It makes the items alone of lists of which a few are made.
-
-        Where nothing has to do with the choice there are no terms.
-        """
-        var = Var(self.names.new(loop.var.name), "i")
-        low, high = self.reach.depending[loop.var]
-        body = self._without(self._kept(loop.body), loop, is_needed=low <= shift <= high)
+    def _iteration(self, loop: For, place: Expr, where: Where) -> Body:
+        """What an iteration of a loop does, but for lists that it adds to for others."""
+        body = self._without(self._kept(loop.body, where), loop)
         for one in hir.walk(body):
-            rewrite(one, lambda expr: replaced(expr, {loop.var: var}))
-            if not low <= shift <= high:
-                self.may_fail.discard(id(one))
+            rewrite(one, lambda expr: replaced(expr, {loop.var: place}))
         self._rename(body)
-        runs = hir.both(Op("le", (loop.start, var), "b"), Op("lt", (var, loop.stop), "b"))
-        return [Set([var], [place], line=loop.line), If(runs, once(body, loop), [], line=loop.line)]
+        return body
 
-    def _without(self, body: Body, loop: For, *, is_needed: bool) -> Body:
-        """Statements without those that add to lists that are there, and without terms if none are needed."""
+    def _without(self, body: Body, loop: For) -> Body:
+        """Statements without those that add to lists that are there."""
         result: Body = []
         for one in body:
             ref = _changed(one)
-            if not (ref is None or ref in self.bases or self.reach.items.is_made_in(ref, loop)):
+            if ref is not None and not self.reach.loops.is_made_in(ref, loop):
                 continue
-            if not is_needed and (isinstance(one, Return) or (isinstance(one, If) and _only_ends(one))):
-                continue
-            if not is_needed and isinstance(one, Set):
-                self._keep_values(one)
             for name in one.BODIES:
-                setattr(one, name, self._without(getattr(one, name), loop, is_needed=is_needed))
+                setattr(one, name, self._without(getattr(one, name), loop))
             result.append(one)
         return result
 
@@ -300,13 +385,15 @@ class _Blanket:
         rename(body, {var: Var(self.names.new(var.name), var.kind) for var in own})
 
 
+def _relabel(body: Body, old: int, new: int) -> None:
+    for one in hir.walk(body):
+        if isinstance(one, (Leave, Next)) and one.label == old:
+            one.label = new
+
+
 def _changed(one: Statement) -> Expr | None:
     """The list that a statement changes, but for what is kept of what a text computes."""
     return one.list if isinstance(one, Append) or (isinstance(one, Store) and not one.keeps) else None
-
-
-def _plus(expr: Expr, number: int) -> Expr:
-    return expr if not number else Op("add", (expr, Const(number, "i")), "i")
 
 
 def _only_ends(one: If) -> bool:

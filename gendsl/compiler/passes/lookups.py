@@ -12,7 +12,7 @@ but to look for an iteration.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -42,13 +42,12 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.hir.rewriting import replaced, rewrite
-from gendsl.compiler.hir.text_effects import TextEffects, left_by, read_by
-from gendsl.compiler.passes.axes_variables import exposed, read_after, values_of
+from gendsl.compiler.hir.text_effects import TextEffects, left_by
+from gendsl.compiler.passes.axes_variables import exposed, needed_by, read_after
 from gendsl.compiler.passes.clean import clean_one
-from gendsl.compiler.passes.loop_items import LoopItems, Maker, shift_of
+from gendsl.compiler.passes.indices import Indices
+from gendsl.compiler.passes.list_items import resolve
 
-_MOST_LAGS = 3
-"""How many iterations before one may be needed for it."""
 _COMPUTING = (
     Set, Load, Length, New, Fill, If, For, Loop, Block, Fail, hir.Read, hir.Present, hir.Count, hir.Extent,
 )  # fmt: skip
@@ -57,7 +56,8 @@ _COMPUTING = (
 
 def look_up(function: Function, effects: TextEffects) -> None:
     """Let loops of a function that is known not to fail run the one iteration that does something."""
-    if _looked_up(function, function.body, [], effects):
+    made = resolve(function, effects)
+    if _looked_up(function, function.body, [], effects) or made:
         clean_one(function)
 
 
@@ -84,12 +84,10 @@ class _Lookup:
     Attributes:
         index: the value of its variable there.
         carried: the variables that an iteration leaves to the next one.
-        makers: the lists that the loop makes item by item, and reads itself alone, by their places.
-        lags: how many iterations before are needed for the items that are read.
     """
 
-    def __init__(self, function: Function, loop: For, makers: dict[Expr, Maker], lags: int) -> None:
-        self.function, self.loop, self.makers, self.lags = function, loop, makers, lags
+    def __init__(self, function: Function, loop: For) -> None:
+        self.function, self.loop = function, loop
         self.inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         self.carried = self.inside & exposed(loop.body)[0]
         self.index: Expr = loop.var
@@ -101,14 +99,13 @@ class _Lookup:
         """What is known of a loop; None where more than one iteration does something."""
         if loop.step != Const(1, "i") or any(loop.var in hir.targets(one) for one in hir.walk(loop.body)):
             return None
-        found = _Lookup(function, loop, *_lists_of(function, loop, effects))
+        found = _Lookup(function, loop)
         return found if found._has_index(around, effects) and found._is_known_before() else None
 
     def _has_index(self, around: list[tuple[Statement | None, Body]], effects: TextEffects) -> bool:
         loop = self.loop
         later = read_after({loop.var, *self.inside}, around)
         own = {one.target for one in hir.walk(loop.body) if isinstance(one, (New, Fill))}
-        own |= {maker.ref for maker in self.makers.values()}
         possible: set[Expr] | None = None
         tests = _Tests(self.function, loop, self.inside)
         for one, guards in _guarded(loop.body, ()):
@@ -123,23 +120,19 @@ class _Lookup:
 
     def _is_known_before(self) -> bool:
         """Whether what an iteration leaves to others is computed without what it was left itself."""
-        needed = {*self.carried, *self.makers}
-        if needed and any(isinstance(one, (Leave, Next)) for one in hir.walk(self.loop.body)):
+        if self.carried and any(isinstance(one, (Leave, Next)) for one in hir.walk(self.loop.body)):
             return False
-        kept, live = _needed_by(self.loop.body, needed)
-        reads = any(isinstance(one, Load) and one.list in self.makers for one in hir.walk(kept))
-        return self.carried.isdisjoint(live) and not reads
+        return self.carried.isdisjoint(needed_by(self.loop.body, self.carried)[1])
 
     def made(self) -> If:
         """The one iteration, if the loop has it, behind what others leave to it."""
         loop, index = self.loop, self.index
         before: Body = []
-        for lag in range(max(self.lags, bool(self.carried)), 0, -1):
-            last = Op("sub", (index, Const(lag, "i")), "i")
-            needed = {*self.makers, *(self.carried if lag == 1 else ())}
-            left = hir.copied_body(_needed_by(loop.body, needed)[0])
+        if self.carried:
+            last = Op("sub", (index, Const(1, "i")), "i")
+            left = hir.copied_body(needed_by(loop.body, self.carried)[0])
             for one in hir.walk(left):
-                rewrite(one, lambda expr, last=last: replaced(expr, {loop.var: last}))  # type: ignore[misc]
+                rewrite(one, lambda expr: replaced(expr, {loop.var: last}))
             before.append(If(Op("le", (loop.start, last), "b"), left, [], line=loop.line))
         same = {Op("eq", (loop.var, index), "b"), Op("eq", (index, loop.var), "b")}
 
@@ -151,83 +144,10 @@ class _Lookup:
             return expr
 
         for one in hir.walk(loop.body):
-            if isinstance(one, Load) and one.list in self.makers:
-                one.index = self._place(one)
             rewrite(one, there)
             rewrite(one, lambda expr: replaced(expr, {loop.var: index}))
-        self._begin_empty(self.function.body)
         runs = hir.both(Op("le", (loop.start, index), "b"), Op("lt", (index, loop.stop), "b"))
-        return If(runs, _appended([*before, *once(loop.body, loop)], self.makers), [], line=loop.line)
-
-    def _place(self, one: Load) -> Expr:
-        """The place of an item among those that the few iterations make."""
-        maker = self.makers[one.list]
-        first = Op("imax", (self.loop.start, Op("sub", (self.index, Const(self.lags, "i")), "i")), "i")
-        base = Op("add", (first, Const(maker.place - maker.first, "i")), "i")
-        return maker.place_among(one.index, base)
-
-    def _begin_empty(self, body: Body) -> None:
-        """Let the lists have no items but those that are made."""
-        for at, one in enumerate(body):
-            if isinstance(one, Fill) and one.target in self.makers:
-                body[at] = New(one.target, one.layout, [], line=one.line)
-            for inner in hir.bodies(one):
-                self._begin_empty(inner)
-
-
-def _appended(body: Body, lists: Collection[Expr]) -> Body:
-    """Statements that add items to lists in place of replacing them."""
-    result: Body = []
-    for one in body:
-        if isinstance(one, Store) and one.list in lists:
-            one = Append(one.list, one.layout, one.item, line=one.line)
-        for name in one.BODIES:
-            setattr(one, name, _appended(getattr(one, name), lists))
-        result.append(one)
-    return result
-
-
-def _lists_of(function: Function, loop: For, effects: TextEffects) -> tuple[dict[Expr, Maker], int]:
-    """The lists that a loop makes item by item, and that nothing else reads, with how far back it does."""
-    made = {one.target for one in hir.walk(loop.body) if isinstance(one, (New, Fill))}
-    changed = {one.list for one in hir.walk(loop.body) if isinstance(one, (Append, Store))} - made
-    if not changed:
-        return {}, 0
-    items = LoopItems(function, None, effects)
-    makers = {ref: maker for ref, maker in items.makers.items() if maker.loop is loop and ref in changed}
-    lags = 0
-    for one in items.every:
-        for ref in makers.keys() & read_by(one):
-            if isinstance(one, (Append, Store)) and one.list == ref:
-                continue
-            place = items.place_in(one.index) if isinstance(one, Load) else None
-            if place is None or place[0] is not loop or not 1 <= makers[ref].place - place[1] <= _MOST_LAGS:
-                return {}, 0
-            lags = max(lags, makers[ref].place - place[1])
-    return makers, lags
-
-
-def _needed_by(body: Body, variables: Collection[Expr]) -> tuple[Body, set[Expr]]:
-    """The statements of a body that some variables, or the items of lists, are computed by, and the variables
-    that these need.
-    """
-    kept: Body = []
-    live: set[Expr] = set(variables)
-    for one in reversed(body):
-        if isinstance(one, If):
-            sides = [_needed_by(inner, live) for inner in hir.bodies(one)]
-            if any(inner for inner, _ in sides):
-                kept.insert(0, If(one.test, sides[0][0], sides[1][0], line=one.line))
-                live |= {*sides[0][1], *sides[1][1], *read_by(one)}
-            continue
-        every = list(hir.walk([one]))
-        changed = {inner.list for inner in every if isinstance(inner, (Append, Store, Truncate))}
-        if live.isdisjoint({*(var for inner in every for var in hir.targets(inner)), *changed}):
-            continue
-        kept.insert(0, one)
-        read, surely = exposed([one])
-        live = (live - (surely or set())) | read
-    return kept, live
+        return If(runs, [*before, *once(loop.body, loop)], [], line=loop.line)
 
 
 def _guarded(body: Body, guards: tuple[Expr, ...]) -> Iterator[tuple[Statement, tuple[Expr, ...]]]:
@@ -243,7 +163,7 @@ class _Tests:
     """What a loop's variable is equal to where tests hold, of what is the same in all iterations."""
 
     def __init__(self, function: Function, loop: For, inside: set[Var]) -> None:
-        self.loop, self.inside, self.values = loop, inside, values_of(function)
+        self.loop, self.inside, self.known = loop, inside, Indices(function)
         self.calls: dict[Expr, Call] = {}
         for one in hir.walk(loop.body):
             if isinstance(one, Call) and one.targets and one.targets[0].kind == "b":
@@ -255,9 +175,9 @@ class _Tests:
         found: dict[Expr, int] = {}  # with what is added to the variable to get it
         for pair in pairs:
             for one in pair:
-                added = shift_of(one, self.loop.var, self.values)
-                if added is not None:
-                    found[one] = added
+                linear = self.known.linear(one) if one.kind == "i" else None
+                if linear is not None and linear.terms == ((self.loop.var, 1),):
+                    found[one] = linear.number
         for _ in pairs:
             for one, other in (*pairs, *((other, one) for one, other in pairs)):
                 if one in found:

@@ -1,18 +1,21 @@
 """What of a log density the value of one choice reaches: variables, lists, and iterations of loops.
 
-A variable is *reached* if it may have another value where the choice has. Within a loop it may be reached in
-a few iterations alone: where the choice is at the address (..., i), and is read where the loop's variable is
-i - c, these are known, and so are those that read the items of a list that others made. So for each variable
-there is an interval of what is added to the choice's index, for each of the loops in which there is one.
+A variable is *reached* if it may have another value where the choice has. Within loops whose iterations need
+nothing of one another it may be reached in a few iterations alone: where the choice is at the address
+(..., j) and is read at an index e, in those in which e is j. Where e is the loop's variable with a sign, and
+something added, there is one such iteration; where it is computed from data, an index of them is made.
 
-All of it is found whatever the order of statements, until nothing more is found; and a loop that turns out to
-need all of its iterations changes what is found of others. So this is one module.
+So for each variable there are some *boxes*: for some loops, keys that say which iterations these are. What is
+in none of them is not reached.
+
+All of it is found whatever the order of statements, until nothing more is found. So this is one module.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -21,7 +24,6 @@ from gendsl.compiler.hir import (
     Block,
     Body,
     Call,
-    Const,
     Expr,
     Fail,
     Fill,
@@ -34,7 +36,9 @@ from gendsl.compiler.hir import (
     Loop,
     New,
     Next,
+    Op,
     Primitive,
+    Read,
     Return,
     Set,
     Statement,
@@ -46,23 +50,46 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import Layouts, TextEffects, meet, read_by
-from gendsl.compiler.passes.loop_items import LoopItems
+from gendsl.compiler.passes.axes_variables import needed_by
+from gendsl.compiler.passes.indices import Indices, Linear
+from gendsl.compiler.passes.loops import Loops
 from gendsl.compiler.passes.term_sums import sums_of
 
-_MOST = 4
-"""How many iterations of a loop are reached at most: there is a copy of its body for each."""
-_MOST_RUN = 12
-"""How many run at most, with those that others need items of."""
+_MOST_KEYS = 4
+"""By how many keys iterations of a loop are found at most: there may be a copy of its body for each."""
+_MOST_BOXES = 6
 _STATEMENTS = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Return,
-    Fail, Visit,
+    Fail, Visit, Read,
 )  # fmt: skip
+_OF_DATA = (Set, New, Fill, Length, Load, Store, Append, If, For, Loop, Block, Leave, Next, Call)
 _NOTES = frozenset(["impossible", "cover"])
+_DIVIDE = frozenset(["floordiv", "mod", "truediv"])
 
-Window = tuple[int, int]
-Reached = dict[Var, Window]
-"""For loops, by their variables, the iterations: what is added to the choice's index, from and to. Where a
-loop is not there, all of its iterations may be reached."""
+
+class Key(NamedTuple):
+    """Iterations of a loop: those in which an index, `sign * variable + offset`, is one of the choice's.
+
+    Attributes:
+        axis: which of the choice's indices.
+        computed: the index, where it is computed from data in another way; then there is no sign.
+    """
+
+    axis: int
+    sign: int
+    offset: Linear
+    computed: Expr | None = None
+
+    def may_meet(self, other: Key) -> bool:
+        """Whether both may say the same iteration."""
+        if self.computed is not None or other.computed is not None or self[:2] != other[:2]:
+            return True
+        return self.offset.terms != other.offset.terms or self.offset.number == other.offset.number
+
+
+Box = dict[Var, frozenset[Key]]
+"""For loops, by their variables, some of their iterations; for those that are not there, all."""
+Boxes = tuple[Box, ...]
 
 
 class NoBlanketError(Exception):
@@ -74,11 +101,8 @@ class Reach:
 
     Attributes:
         sums: the variables that do nothing but to add up terms; they don't count as reached.
-        windows: of the loops of which a few iterations run, which these are.
-        depending: of these loops the iterations that are reached; others run for the items that they make.
-        axis: for each of these loops the axis of the choice's index.
-        items: the loops and lists.
-        made_in_part: those of them of which a few items are made.
+        indices: what is known of indices.
+        loops: the loops and lists.
     """
 
     def __init__(self, function: Function, template: Template, effects: TextEffects) -> None:
@@ -92,127 +116,160 @@ class Reach:
         if sums is None:
             raise NoBlanketError
         self.sums = sums
-        self.items = LoopItems(function, sums, effects)
-        while True:
-            self.windows: dict[Var, Window] = {}
-            self.depending: dict[Var, Window] = {}
-            self.axis: dict[Var, int] = {}
-            self._flow_all()
-            wrong = self._ruled_out()
-            if not wrong:
-                break
-            self.items.rule_out(wrong)
-        self.made_in_part = {
-            ref: one
-            for ref, one in self.items.makers.items()
-            if ref in self.contents and one.loop.var in self.windows
-        }
-
-    # --- questions ----------------------------------------------------------------------------------
-
-    def is_dependent(self, *exprs: Expr) -> bool:
-        """Whether expressions may have other values where the choice has."""
-        return self._of(*exprs) is not None
-
-    def is_under(self, one: Statement) -> bool:
-        """Whether a statement is only come to where the choice has certain values."""
-        return id(one) in self.under
-
-    def depends(self, one: Statement) -> bool:
-        """Whether a statement itself has to do with what is reached."""
-        if isinstance(one, (For, Loop, Block, If)):
-            return self.is_dependent(*hir.expressions(one))
-        return self._read(one) is not None or self.is_dependent(*hir.targets(one))
-
-    def has_another_length(self, ref: Expr) -> bool:
-        """Whether a list may have another number of items."""
-        return ref in self.lengths if ref in self.items.own else self.is_dependent(ref) or bool(self.layouts)
-
-    # --- what is reached ----------------------------------------------------------------------------
-
-    def _flow_all(self) -> None:
-        self.reached: dict[Var, Reached] = {}
-        self.contents: dict[Expr, Reached] = {}
-        self.lengths: dict[Expr, Reached] = {}
+        self.indices = Indices(function)
+        self.loops = Loops(function, sums, effects, self.indices)
+        self.given = self._given()
+        self.reached: dict[Var, Boxes] = {}
+        self.contents: dict[Expr, Boxes] = {}
+        self.lengths: dict[Expr, Boxes] = {}
         self.layouts: Layouts = frozenset()
-        self.under: dict[int, Reached] = {}
-        self.left: dict[int, Reached] = {}
+        self.under: dict[int, Boxes] = {}
+        self.left: dict[int, Boxes] = {}
         self.changed = True
         while self.changed:
             self.changed = False
             self._flow(self.function.body, None)
 
-    def _grow(self, found: dict[Any, Reached], key: Any, reached: Reached | None) -> None:
-        """Something is reached where something else is, too."""
-        if reached is None:
-            return
-        before = found.get(key)
-        after = dict(reached) if before is None else _joined(before, reached)
-        if any(high - low >= _MOST for low, high in after.values()):
-            after = {var: (low, high) for var, (low, high) in after.items() if high - low < _MOST}
-        if before != after:
-            found[key] = after
-            self.changed = True
+    # --- questions ----------------------------------------------------------------------------------
 
-    def _of(self, *exprs: Expr) -> Reached | None:
-        """Where expressions are reached."""
-        found: Reached | None = None
+    def of(self, *exprs: Expr) -> Boxes | None:
+        """Where expressions may have other values."""
+        found: Boxes | None = None
         for var in variables_of(*exprs):
             found = _either(found, self.reached.get(var))
         return found
 
-    def _read(self, one: Statement) -> Reached | None:
+    def of_statement(self, one: Statement) -> Boxes | None:
+        """Where a statement itself has to do with what is reached."""
+        found = self.under.get(id(one))
+        if isinstance(one, (For, Loop, Block, If)):
+            return _either(found, self.of(*hir.expressions(one)))
+        return _either(found, _either(self._read(one), self.of(*hir.targets(one))))
+
+    def has_another_length(self, ref: Expr) -> bool:
+        """Whether a list may have another number of items."""
+        if ref in self.loops.own:
+            return ref in self.lengths
+        return self.of(ref) is not None or bool(self.layouts)
+
+    def needs_all(self, loop: For) -> bool:
+        """Whether a loop makes lists that are reached, for others."""
+        changed = {one.list for one in hir.walk(loop.body) if isinstance(one, (Append, Store))}
+        return any(ref in self.contents and not self.loops.is_made_in(ref, loop) for ref in changed)
+
+    # --- what is reached ----------------------------------------------------------------------------
+
+    def _grow(self, found: dict[Any, Boxes], key: Any, reached: Boxes | None) -> None:
+        """Something is reached where something else is, too."""
+        before = found.get(key)
+        after = _either(before, reached)
+        if after is not None and before != after:
+            found[key] = after
+            self.changed = True
+
+    def _read(self, one: Statement) -> Boxes | None:
         """Where what a statement itself reads is reached."""
-        found = self._of(*hir.expressions(one))
+        found = self.of(*hir.expressions(one))
         match one:
             case Load(list=ref, layout=layout):
-                found = _either(found, self._of_items(one, ref, layout))
+                found = _either(found, self._of_list(self.contents, ref, layout))
             case Length(list=ref, layout=layout):
-                if ref in self.items.own:
-                    found = _either(found, self.lengths.get(ref))
-                elif self._is_among(layout):
-                    found = _either(found, {})
+                found = _either(found, self._of_list(self.lengths, ref, layout))
             case Call(function=function):
-                reads = self.effects.of(function).reads
-                if meet(reads, self.layouts):
-                    found = _either(found, {})
+                if meet(self.effects.of(function).reads, self.layouts):
+                    found = _EVERYWHERE
                 for var in read_by(one):
                     for known in (self.contents, self.lengths):
                         found = _either(found, known.get(var))
-            case Visit(template=template) if template == self.template:
+            case Visit(template=template) | Read(template=template) if template == self.template:
                 found = _either(found, self._of_choice(one))
         return found
 
-    def _of_choice(self, one: Visit) -> Reached:
+    def _of_list(self, known: dict[Expr, Boxes], ref: Expr, layout: tuple[str, ...]) -> Boxes | None:
+        if ref in self.loops.own:
+            return known.get(ref)
+        return _EVERYWHERE if meet(_kinds(layout), self.layouts) else None
+
+    def _of_choice(self, one: Visit | Read) -> Boxes:
         """The iterations in which a choice has the address of the one that has another value."""
-        found: Reached = {}
+        box: Box = {}
         for axis, index in enumerate(one.indices):
-            place = self.items.place_in(index) or self.items.iteration_at(one, index)
-            if place is not None and self.axis.setdefault(place[0].var, axis) == axis:
-                found[place[0].var] = -place[1], -place[1]
-        return found
+            found = self._key(one, axis, index)
+            if found is not None and found[0] not in box:
+                box[found[0]] = frozenset([found[1]])
+        return (box,)
 
-    def _of_items(self, one: Load, ref: Expr, layout: tuple[str, ...]) -> Reached | None:
-        if ref not in self.items.own:
-            return {} if self._is_among(layout) else None
-        found, maker = self.contents.get(ref), self.items.makers.get(ref)
-        if found is None or maker is None:
-            return found
-        found = dict(found)
-        low, high = found.pop(maker.loop.var, (0, _MOST))
-        place = self.items.place_in(one.index)
-        if place is not None and high - low < _MOST:
-            loop, shift = place
-            axis = self.axis.get(maker.loop.var)
-            if axis is not None and self.axis.setdefault(loop.var, axis) == axis:
-                found[loop.var] = low + maker.place - shift, high + maker.place - shift
-        return found
+    def _key(self, one: Statement, axis: int, index: Expr) -> tuple[Var, Key] | None:
+        """The iterations of a loop in which an index is one of the choice's."""
+        linear = self.indices.linear(index)
+        around = [outer for outer in self.indices.around[id(one)] if isinstance(outer, For)]
+        inner = [loop for loop in reversed(around) if loop.var in self.loops.independent]
+        for loop in inner:
+            sign, rest = linear.factor(loop.var), linear.without(loop.var)
+            set_inside = {var for each in hir.walk([loop]) for var in hir.targets(each)}
+            if abs(sign) == 1 and variables_of(*(x for x, _ in rest.terms)).isdisjoint(set_inside):
+                return loop.var, Key(axis, sign, rest)
+        for loop in inner:
+            found = self.computes(loop, index) if linear.terms else None
+            if found is not None and self._is_come_to(one, loop, index, found[0]):
+                return loop.var, Key(axis, 0, Linear((), 0), index)
+        return None
 
-    def _is_among(self, layout: tuple[str, ...]) -> bool:
-        """Whether lists of a kind may have other items."""
-        return meet(frozenset([tuple("i" if kind == "b" else kind for kind in layout)]), self.layouts)
+    def _is_come_to(self, one: Statement, loop: For, index: Expr, body: Body) -> bool:
+        """Whether what computes an index of a statement fails in no iteration that does not come to that."""
+        around = self.indices.around[id(one)]
+        within = around[next(at for at, outer in enumerate(around) if outer is loop) :]
+        before = itertools.takewhile(lambda x: x is not one, hir.walk(loop.body))
+        exprs = [index]
+        if any(isinstance(x, (Next, Leave)) and x.label == loop.label for x in before):
+            if any(isinstance(x, Load) for x in hir.walk(body)):
+                return False
+            exprs += (expr for x in hir.walk(body) for expr in hir.expressions(x))
+        elif not any(isinstance(outer, If) for outer in within):
+            return True
+        inside = {var for x in hir.walk([loop]) for var in hir.targets(x)}
+        divisions = (x for expr in exprs for x in hir.parts(expr) if isinstance(x, Op) and x.name in _DIVIDE)
+        return all(variables_of(x.args[-1]).isdisjoint(inside) for x in divisions)
 
-    def _flow(self, body: Body, under: Reached | None) -> None:
+    def computes(self, loop: For, index: Expr) -> tuple[Body, set[Var]] | None:
+        """What computes an index in a loop from data, and the variables that this is given from outside."""
+        if any(self.indices.sets[var] != 1 for var in variables_of(index)):
+            return None
+        inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
+        body, live = needed_by(loop.body, variables_of(index))
+        for one in hir.walk(body):
+            if not isinstance(one, _OF_DATA):
+                return None
+            if isinstance(one, Call) and not self.effects.of(one.function).pure:
+                return None
+        live = (live - (variables_of(index) & inside)) | variables_of(loop.start, loop.stop)
+        outside = live - {loop.var}
+        if not outside.isdisjoint(inside) or not outside <= self.given:
+            return None
+        return body, outside
+
+    def _given(self) -> set[Var]:
+        """The variables that are the same whatever choices there are, and lists that nothing changes."""
+        every, indices = self.loops.every, self.indices
+        if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
+            return set()
+        changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
+        made = [
+            one
+            for one in every
+            if isinstance(one, (Set, Load, Length, New, Fill))
+            and all(indices.sets[target] == 1 and target not in changed for target in hir.targets(one))
+            and not any(isinstance(outer, If) for outer in indices.around[id(one)])
+        ]
+        found: set[Var] = set(self.function.parameters) - changed
+        while True:
+            known = (one for one in made if read_by(one) <= found)
+            more = {target for one in known for target in hir.targets(one)} - found
+            if not more:
+                return found
+            found |= more
+
+    def _flow(self, body: Body, under: Boxes | None) -> None:
         for one in body:
             if under is not None:
                 self._grow(self.under, id(one), under)
@@ -221,197 +278,137 @@ class Reach:
             if isinstance(one, (For, Loop, Block)):
                 inside = _either(inside, self.left.get(one.label))
             if isinstance(one, (If, For)):
-                inside = _either(inside, self._of(*hir.expressions(one)))
+                inside = _either(inside, self.of(*hir.expressions(one)))
             for inner in hir.bodies(one):
                 self._flow(inner, inside)
 
-    def _statement(self, one: Statement, under: Reached | None) -> None:
+    def _statement(self, one: Statement, under: Boxes | None) -> None:
         found = _either(under, self._read(one))
         match one:
             case Set(targets=targets, values=values):
                 for target, value in zip(targets, values, strict=True):
                     if target not in self.sums:
-                        self._grow(self.reached, target, _either(under, self._of(value)))
+                        self._grow(self.reached, target, _either(under, self.of(value)))
                     elif under is not None and not self.sums.isdisjoint(variables_of(value) - {target}):
                         raise NoBlanketError
             case Visit(targets=targets, indices=indices):
-                if under is not None or self._of(*indices) is not None:
+                if under is not None or self.of(*indices) is not None:
                     raise NoBlanketError
                 self._reach_all(targets, found)
-            case Load(targets=targets) | Call(targets=targets):
+            case Load(targets=targets) | Read(targets=targets) | Call(targets=targets):
                 self._reach_all(targets, found)
                 if isinstance(one, Call) and found is not None:
-                    self._change_by(one, found)
+                    self._change_by(one)
             case Length(target=target):
                 self._grow(self.reached, target, found)
             case New(target=target, layout=layout) | Fill(target=target, layout=layout):
                 self._grow(self.reached, target, under)
-                length = _either(under, self._of(one.count)) if isinstance(one, Fill) else under
-                self._change(target, layout, self._first_items(one, found), length)
+                length = _either(under, self.of(one.count)) if isinstance(one, Fill) else under
+                if target in self.loops.own:
+                    self._change(target, layout, found, length)
+                else:  # whatever reads it has it from this variable
+                    self._grow(self.reached, target, found)
             case Store(keeps=True):
                 pass  # what depends on more than the index is computed where it is not found
             case Append(list=ref, layout=layout) | Store(list=ref, layout=layout):
                 grows = under if isinstance(one, Append) else None
-                self._change(ref, layout, found, _either(grows, self._of(ref)))
+                self._change(ref, layout, found, _either(grows, self.of(ref)))
             case Truncate(list=ref, layout=layout):
                 self._change(ref, layout, found, found)
             case For(var=var):
-                self._grow(self.reached, var, _either(under, self._of(*hir.expressions(one))))
+                self._grow(self.reached, var, _either(under, self.of(*hir.expressions(one))))
             case Leave(label=label) | Next(label=label):
                 self._grow(self.left, label, under)
             case Return(values=values):
                 if under is not None and values != [IMPOSSIBLE]:
                     raise NoBlanketError
 
-    def _reach_all(self, targets: Iterable[Var], found: Reached | None) -> None:
+    def _reach_all(self, targets: Iterable[Var], found: Boxes | None) -> None:
         for target in targets:
             self._grow(self.reached, target, found)
 
-    def _change_by(self, call: Call, found: Reached) -> None:
+    def _change_by(self, call: Call) -> None:
         """A function that is given other values may change lists."""
         changes = self.effects.of(call.function).changes
         if changes:
             self._change_kinds(changes)
             for var in read_by(call):
-                if var in self.items.own:
-                    self._grow(self.contents, var, {})
-                    self._grow(self.lengths, var, {})
+                if var in self.loops.own:
+                    self._grow(self.contents, var, _EVERYWHERE)
+                    self._grow(self.lengths, var, _EVERYWHERE)
 
-    def _first_items(self, one: New | Fill, found: Reached | None) -> Reached | None:
-        """Where the items that a list begins with are reached.
-
-        An item that is the choice of an index itself is reached where that is the index: as items that a loop
-        adds are, if it stands in the place that it would have among these.
-        """
-        maker = self.items.makers.get(one.target)
-        if found is None or maker is None or not isinstance(one, New):
-            return found
-        window = self.contents.get(one.target, {}).get(maker.loop.var)
-        axis = self.axis.get(maker.loop.var)
-        for place, item in enumerate(one.items):
-            for leaf in item:
-                if self._of(leaf) is None:
-                    continue
-                indices = self._looked_up(leaf)
-                if window is None or axis is None:
-                    continue  # until it is known, or the loop is ruled out
-                if indices is None or window[0] != window[1]:
-                    return found
-                if indices[axis] != Const(place - maker.place - window[0], "i"):
-                    return found
-        return None
-
-    def _looked_up(self, leaf: Expr) -> tuple[Expr, ...] | None:
-        """The indices of the choice that a variable is."""
-        for one in self.items.every:
-            if isinstance(one, Visit) and one.template == self.template and [leaf] == one.targets:
-                return one.indices
-        return None
-
-    def _change(
-        self, ref: Expr, layout: tuple[str, ...], found: Reached | None, length: Reached | None
-    ) -> None:
+    def _change(self, ref: Expr, layout: tuple[str, ...], found: Boxes | None, length: Boxes | None) -> None:
         """A list may have other items, or another number of them."""
         if found is None and length is None:
             return
-        if ref not in self.items.own:
-            self._change_kinds(frozenset([tuple("i" if kind == "b" else kind for kind in layout)]))
+        if ref not in self.loops.own:
+            self._change_kinds(_kinds(layout))
             return
-        maker = self.items.makers.get(ref)
-        kept = {*self.items.homes[ref], *(() if maker is None else (maker.loop.var,))}
+        homes = self.loops.homes[ref]
         for known, reached in ((self.contents, found), (self.lengths, length)):
-            if reached is not None:
-                self._grow(known, ref, {var: window for var, window in reached.items() if var in kept})
+            for box in reached or ():
+                self._grow(known, ref, ({var: keys for var, keys in box.items() if var in homes},))
 
     def _change_kinds(self, layouts: Layouts) -> None:
         """Lists of some kinds may have other items, or another number of them."""
         self.changed = self.changed or not layouts <= self.layouts
         self.layouts |= layouts
 
-    # --- loops of which a few iterations run --------------------------------------------------------
 
-    def _ruled_out(self) -> set[Var]:
-        """The loops that need all of their iterations; without any, the windows of all others are known."""
-        wrong = set[Var]()
-        depending: dict[Var, Window] = {}
-        for one in self.items.every:
-            found = _either(self._read(one), self.under.get(id(one)))
-            ref = one.list if isinstance(one, (Append, Store)) else hir.ZEROS["r"]
-            for loop in self.items.around[id(one)]:
-                if not isinstance(loop, For) or loop.var not in self.items.loops or found is None:
-                    continue
-                if loop.var not in found:
-                    wrong.add(loop.var)
-                else:
-                    _widen(depending, loop.var, *found[loop.var])
-                is_made = ref in self.items.makers or self.items.is_made_in(ref, loop)
-                if ref in self.contents and not is_made:
-                    wrong.add(loop.var)
-            wrong |= self._needs_whole(one)
-            if isinstance(one, New) and found is not None:
-                wrong |= self._begun_with(one)
-        if wrong:
-            return wrong
-        self.depending, self.windows = depending, dict(depending)
-        return self._widened()
-
-    def _begun_with(self, one: New) -> set[Var]:
-        """The loop that makes a list, where it is only reached in the items that it begins with."""
-        maker = self.items.makers.get(one.target)
-        if maker is None or maker.loop.var in self.contents.get(one.target, {}):
-            return set()
-        return {maker.loop.var}
-
-    def _needs_whole(self, one: Statement) -> set[Var]:
-        """The loop that must make all items of a list, as a statement may read any of them."""
-        for ref in read_by(one):
-            maker = self.items.makers.get(ref)
-            if maker is None or ref not in self.contents or isinstance(one, (Append, Store, Length)):
-                continue
-            window = self.contents[ref].get(maker.loop.var)
-            place = self.items.place_in(one.index) if isinstance(one, Load) and one.list == ref else None
-            if place is None or window is None or ref in self.lengths:
-                return {maker.loop.var}
-            if self.axis.get(place[0].var) != self.axis.get(maker.loop.var):
-                return {maker.loop.var}
-        return set()
-
-    def _widened(self) -> set[Var]:
-        """Let the iterations run whose items are read; the loops of which too many would."""
-        reads = [
-            (self.items.makers[one.list], place)
-            for one in self.items.every
-            if isinstance(one, Load) and one.list in self.items.makers and one.list in self.contents
-            if (place := self.items.place_in(one.index)) is not None
-        ]
-        for _ in range(_MOST_RUN * len(self.items.loops) + 1):
-            before = dict(self.windows)
-            for maker, (loop, shift) in reads:
-                if loop is maker.loop:
-                    low, high = self.depending.get(loop.var, (0, 0))
-                elif loop.var in self.windows:
-                    low, high = self.windows[loop.var]
-                else:
-                    return {maker.loop.var}
-                _widen(self.windows, maker.loop.var, low + shift - maker.place, high + shift - maker.place)
-            if before == self.windows:
-                break
-        return {var for var, (low, high) in self.windows.items() if high - low >= _MOST_RUN}
+_EVERYWHERE: Boxes = ({},)
 
 
-def _either(one: Reached | None, other: Reached | None) -> Reached | None:
+def _kinds(layout: tuple[str, ...]) -> Layouts:
+    return frozenset([tuple("i" if kind == "b" else kind for kind in layout)])
+
+
+def _either(one: Boxes | None, other: Boxes | None) -> Boxes | None:
     """Where either of two is reached."""
     if one is None or other is None:
         return other if one is None else one
-    return _joined(one, other)
+    found = list(one)
+    for box in other:
+        _add(found, box)
+    if len(found) > _MOST_BOXES:
+        common = set.intersection(*(set(box) for box in found))
+        return (_bounded({var: frozenset().union(*(box[var] for box in found)) for var in common}),)
+    return tuple(found)
 
 
-def _joined(one: Reached, other: Reached) -> Reached:
+def _add(found: list[Box], box: Box) -> None:
+    """Let some boxes be of one more."""
+    for at, each in enumerate(found):
+        if _is_within(box, each):
+            return
+        joined = _as_one(each, box)
+        if joined is not None:
+            del found[at]
+            _add(found, joined)
+            return
+    found.append(box)
+
+
+def _is_within(box: Box, other: Box) -> bool:
+    return all(var in box and box[var] <= keys for var, keys in other.items())
+
+
+def _as_one(box: Box, other: Box) -> Box | None:
+    """The one box that two are together, if they are one."""
+    if _is_within(box, other):
+        return other
+    if box.keys() != other.keys():
+        return None
+    differ = [var for var in box if box[var] != other[var]]
+    if len(differ) != 1:
+        return None
+    (var,) = differ
+    return _bounded({**box, var: box[var] | other[var]})
+
+
+def _bounded(box: Box) -> Box:
+    """The same with all iterations of loops of which there are many keys, or some of another axis."""
     return {
-        var: (min(one[var][0], other[var][0]), max(one[var][1], other[var][1])) for var in one if var in other
+        var: keys
+        for var, keys in box.items()
+        if len(keys) <= _MOST_KEYS and len({key.axis for key in keys}) == 1
     }
-
-
-def _widen(windows: dict[Var, Window], var: Var, low: int, high: int) -> None:
-    before = windows.get(var, (low, high))
-    windows[var] = min(before[0], low), max(before[1], high)

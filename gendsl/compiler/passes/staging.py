@@ -34,6 +34,7 @@ from gendsl.compiler.hir import (
     Input,
     Length,
     Load,
+    Loop,
     Op,
     Primitive,
     Read,
@@ -249,6 +250,9 @@ class Apart(Steady):
                 return self._of_loop(statement, sure)
             case Block():
                 once, each = self.taken(statement.body, sure)
+                return once, self._with(statement, once, body=each)
+            case Loop() if self.effects.run is not None and not self.effects.run.tables:
+                once, each = self.taken(statement.body, False)
                 return once, self._with(statement, once, body=each)
             case Call():
                 return self._of_call(statement, sure)

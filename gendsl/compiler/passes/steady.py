@@ -33,7 +33,7 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
-from gendsl.compiler.hir.rewriting import variables_of
+from gendsl.compiler.hir.rewriting import may_fail, variables_of
 from gendsl.compiler.hir.text_effects import (
     PURE,
     Layouts,
@@ -123,6 +123,8 @@ class Steady:
         effects = self.effects.all_of([statement], self.made)
         if not effects.pure or effects.changes or meet(effects.reads, self.changed):
             return False
+        if isinstance(statement, Call) and statement.function.repeats:
+            return not any(map(may_fail, statement.args))
         return sure or not (effects.fails or any(isinstance(one, (For, Loop)) for one in every))
 
     def _is_read(self, statement: Statement) -> bool:

@@ -1,0 +1,151 @@
+"""Loops whose iterations need nothing of one another but sums, and lists that have one name."""
+
+from __future__ import annotations
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import (
+    IMPOSSIBLE,
+    Append,
+    Body,
+    Call,
+    Const,
+    Expr,
+    Fill,
+    For,
+    Function,
+    Leave,
+    Loop,
+    New,
+    Return,
+    Statement,
+    Store,
+    Truncate,
+    Var,
+)
+from gendsl.compiler.hir.list_uses import list_of
+from gendsl.compiler.hir.rewriting import rename, variables_of
+from gendsl.compiler.hir.text_effects import TextEffects, read_by
+from gendsl.compiler.passes.axes_variables import exposed, read_after
+from gendsl.compiler.passes.indices import Indices
+from gendsl.compiler.passes.staging import Names
+from gendsl.compiler.passes.term_sums import begun_in
+
+
+class Loops:
+    """What is known of the loops and lists of a function that adds up terms.
+
+    Attributes:
+        every: all statements.
+        own: the lists that no variable but one has.
+        homes: the loops, by their variables, that each list is made in.
+        independent: the loops, by their variables, whose iterations need nothing of one another.
+    """
+
+    def __init__(self, function: Function, sums: set[Var], effects: TextEffects, indices: Indices) -> None:
+        self.function, self.sums, self.effects, self.indices = function, sums, effects, indices
+        self.every = list(hir.walk(function.body))
+        self.own = self._own_lists()
+        self.homes: dict[Expr, set[Var]] = {
+            one.target: {x.var for x in indices.around[id(one)] if isinstance(x, For)}
+            for one in self.every
+            if isinstance(one, (New, Fill))
+        }
+        self.independent: dict[Var, For] = {}
+        self._find(function.body, [])
+
+    def is_made_in(self, ref: Expr, loop: For) -> bool:
+        """Whether each iteration of a loop makes a list of its own; so it does of what is no list here."""
+        return ref not in self.homes or loop.var in self.homes[ref]
+
+    def _own_lists(self) -> set[Expr]:
+        """The lists that no variable but one has, by which they are made, read and changed.
+
+        A function may be given one if it neither returns a list nor puts one into another.
+        """
+        sets = self.indices.sets
+        made: set[Expr] = {
+            one.target for one in self.every if isinstance(one, (New, Fill)) and sets[one.target] == 1
+        }
+        for one in self.every:
+            ref = list_of(one)
+            others = [expr for expr in hir.expressions(one) if expr != ref]
+            if ref is not None and len(others) < len(hir.expressions(one)) - 1:
+                made.discard(ref)
+            if isinstance(one, Call):
+                changes = self.effects.of(one.function).changes
+                if "r" not in one.function.results and not any(
+                    "r" in layout or "any" in layout for layout in changes
+                ):
+                    continue
+            made -= variables_of(*others)
+        return made
+
+    def _find(self, body: Body, around: list[tuple[Statement | None, Body]]) -> None:
+        for at, one in enumerate(body):
+            after = [*around, (one, body[at + 1 :])]
+            if isinstance(one, For) and self._is_independent(one, after):
+                self.independent[one.var] = one
+            for inner in hir.bodies(one):
+                self._find(inner, after)
+
+    def _is_independent(self, loop: For, around: list[tuple[Statement | None, Body]]) -> bool:
+        """Whether the iterations of a loop need nothing of one another but sums."""
+        if loop.step != Const(1, "i") or self.indices.sets[loop.var] != 1:
+            return False
+        inner = list(hir.walk(loop.body))
+        if any(isinstance(one, Leave) and one.label == loop.label for one in inner):
+            return False
+        if any(isinstance(one, Return) and one.values != [IMPOSSIBLE] for one in inner):
+            return False
+        inside = {var for one in inner for var in hir.targets(one)}
+        later = read_after({loop.var, *inside}, around)
+        if loop.var in later:
+            return False
+        carried = inside & (exposed(loop.body)[0] | later)
+        if not carried <= self.sums or not carried.isdisjoint(begun_in(inner)):
+            return False
+        made = {one.target for one in inner if isinstance(one, (New, Fill))}
+        for one in inner:
+            if isinstance(one, Call) and self.effects.of(one.function).changes:
+                return False
+            if not isinstance(one, (Append, Store, Truncate)) or one.list in made:
+                continue
+            if isinstance(one, Store) and one.keeps:
+                continue
+            if isinstance(one, Truncate) or one.list not in self.own or _is_read(one.list, inner):
+                return False
+        return True
+
+
+def _is_read(ref: Expr, statements: list[Statement]) -> bool:
+    """Whether statements do anything with a list but to add items, or to replace some."""
+    for one in statements:
+        if ref in read_by(one) and not isinstance(one, (Append, Store)):
+            return True
+        if isinstance(one, (Append, Store)) and ref in variables_of(*one.item):
+            return True
+    return False
+
+
+def apart(function: Function) -> None:
+    """Give variables that a loop sets anew in each iteration names of their own, where others have these."""
+    names = Names(function)
+    _apart(function, function.body, [], names)
+
+
+def _apart(function: Function, body: Body, around: list[tuple[Statement | None, Body]], names: Names) -> None:
+    for at, one in enumerate(body):
+        after = [*around, (one, body[at + 1 :])]
+        if isinstance(one, (For, Loop)):
+            inside = {var for inner in hir.walk(one.body) for var in hir.targets(inner)}
+            elsewhere = set(function.parameters)
+            within = {id(inner) for inner in hir.walk([one])}
+            for other in hir.walk(function.body):
+                if id(other) not in within:
+                    elsewhere |= {*hir.targets(other), *read_by(other)}
+            own = (inside & elsewhere) - exposed(one.body)[0] - read_after(inside, after)
+            if own:
+                named = {var: Var(names.new(var.name), var.kind) for var in sorted(own)}
+                rename(one.body, named)
+        for inner_body in hir.bodies(one):
+            _apart(function, inner_body, after, names)
