@@ -216,6 +216,8 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 visited.append((visits, selected))
     if native <= today:
         return False
+    if native - updates <= today and compiled_text(flat.parts, trace).scores_parts:
+        return False
     for visits, selected in visited:
         more = _dependents(trace, selected) - choices / len(selected)
         today += visits * thresholds.A_DEPENDENT * max(more, 0.0)
