@@ -1,4 +1,5 @@
-"""Sweeps that update N choices one after another, each given all others: labels, hidden states and latents.
+"""Sweeps that update N choices one after another, each given all others: labels, hidden states, cells of a
+grid, latents and effects of groups.
 
 gendsl's side is `sample` with one sweep a draw, with the checks that are always on, and with what a call
 takes besides, which of 20 sweeps over 10,000 is most; the other is the same update by hand, in a loop in
@@ -14,13 +15,15 @@ from typing import Any
 import numpy as np
 from harness import Line, Row, Scale
 
-from gendsl import categorical, gen, normal, sample
+from gendsl import bernoulli, categorical, gen, normal, sample
 from gendsl.inference import gibbs, slice_sampling
 
 K = 4
 MEANS = 3.0 * np.arange(K)
 STAY = 0.8
 OTHER = (1.0 - STAY) / (K - 1)
+EACH = 3
+"""How many data a group has on average."""
 
 
 @gen
@@ -47,10 +50,40 @@ def random_walk_seen(n):
         ("y", t) @ ~normal(x, 0.5)
 
 
+@gen
+def grid_of_cells(n):
+    side = math.isqrt(n)
+    x = np.zeros((side, side))
+    for i in range(side):
+        for j in range(side):
+            field = 0.0
+            if i > 0:
+                field += 2 * x[i - 1, j] - 1
+            if j > 0:
+                field += 2 * x[i, j - 1] - 1
+            x[i, j] = ("z", i, j) @ ~bernoulli(1 / (1 + math.exp(-field)))
+            ("y", i, j) @ ~normal(x[i, j], 1)
+
+
+@gen
+def effects_of_groups(n, group):
+    effects = [("z", j) @ ~normal(0, 2) for j in range(n)]
+    for i in range(len(group)):
+        ("y", i) @ ~normal(effects[group[i]], 1)
+
+
+def args_of(model: Any, n: int) -> tuple[Any, ...]:
+    """The arguments of a model of n choices."""
+    if model is effects_of_groups:
+        return n, np.random.default_rng(n).integers(0, n, EACH * n)
+    return (n,)
+
+
 def start(model: Any, n: int) -> Any:
     """A trace whose data are drawn from the model."""
-    seen = model.simulate((n,), rng=n).choices["y"]
-    return model.generate((n,), {"y": seen}, rng=n + 1).trace
+    args = args_of(model, n)
+    seen = model.simulate(args, rng=n).choices["y"]
+    return model.generate(args, {"y": seen}, rng=n + 1).trace
 
 
 def values(trace: Any, name: str) -> np.ndarray:
@@ -65,7 +98,7 @@ class Sweep:
         self.kernel, self.trace, self.rng = kernel, trace, np.random.default_rng(1)
 
     def __call__(self, draws: int) -> None:
-        first = ("z", 0)
+        first = next(address for address in self.trace.choices if address[0] == "z")
         run = sample(self.kernel, self.trace, draws, record=first, seed=self.rng, progress=False)
         self.trace = run.last
 
@@ -79,7 +112,7 @@ class ByHand:
 
     def __call__(self, draws: int) -> None:
         for _ in range(draws):
-            for i in range(len(self.y)):
+            for i in range(len(self.z)):
                 self.update(i)
 
     def update(self, i: int) -> None:
@@ -111,6 +144,40 @@ class States(ByHand):
         self.z[i] = self.drawn(logs)
 
 
+class Cells(ByHand):
+    def __init__(self, trace: Any) -> None:
+        super().__init__(trace)
+        self.side = math.isqrt(len(self.z))
+        self.z, self.y = self.z.astype(float).tolist(), self.y.tolist()
+        self.log_p = [-math.log1p(math.exp(-field)) for field in range(-4, 5)]  # of one; zero is its mirror
+
+    def field(self, i: int, j: int) -> int:
+        """The sum of those before a cell, each -1 or 1."""
+        z, side = self.z, self.side
+        above = 2 * int(z[(i - 1) * side + j]) - 1 if i > 0 else 0
+        return above + (2 * int(z[i * side + j - 1]) - 1 if j > 0 else 0)
+
+    def log_odds(self, i: int, j: int) -> float:
+        """What the cells behind one, which are what they are, make of it."""
+        found = 0.0
+        for below, right in ((i + 1, j), (i, j + 1)):
+            if below < self.side and right < self.side:
+                here = self.z[below * self.side + right]
+                fields = []
+                for x in (1, 0):
+                    self.z[i * self.side + j] = x
+                    fields.append(self.field(below, right))
+                sign = 1 if here else -1
+                one, zero = sign * fields[0], sign * fields[1]
+                found += self.log_p[4 + one] - self.log_p[4 + zero]
+        return found
+
+    def update(self, i: int) -> None:
+        row, column = divmod(i, self.side)
+        odds = self.field(row, column) + self.y[i] - 0.5 + self.log_odds(row, column)
+        self.z[i] = float(self.rng.random() < 1.0 / (1.0 + math.exp(-odds)))
+
+
 class Steps(ByHand):
     """Slice sampling, by stepping out and shrinking."""
 
@@ -135,6 +202,18 @@ class Steps(ByHand):
                 break
             low, high = (x, high) if x < now else (low, x)
         self.z[i] = x
+
+
+class Effects(Steps):
+    """The same of effects, each with the data of its group at hand."""
+
+    def __init__(self, trace: Any) -> None:
+        super().__init__(trace)
+        group = trace.args[1]
+        self.data = [self.y[group == j] for j in range(len(self.z))]
+
+    def log_p(self, i: int, x: float) -> float:
+        return float(-0.5 * ((self.data[i] - x) ** 2).sum() - 0.125 * x * x)
 
 
 def compiled() -> dict[str, Callable[[Any], Any]]:
@@ -194,6 +273,8 @@ WORKS: list[tuple[str, Any, Callable[[], Any], type[ByHand]]] = [
     ("labels of a mixture", mixture_of_points, lambda: gibbs("z"), Labels),
     ("hidden states", hidden_states, lambda: gibbs("z"), States),
     ("a random walk that is seen", random_walk_seen, lambda: slice_sampling("z"), Steps),
+    ("cells of a grid", grid_of_cells, lambda: gibbs("z"), Cells),
+    ("effects of groups", effects_of_groups, lambda: slice_sampling("z"), Effects),
 ]
 
 
