@@ -878,7 +878,10 @@ def dict_up_to(n, k):
     for i in range(n):
         zs[i] = ("z", i) @ ~bernoulli(0.4)
     for i in range(n + 2):
-        ("y", i) @ ~normal(zs[i] if i in zs else -1.0, 3.0)
+        mean = -1.0
+        if i in zs:
+            mean = zs[i]
+        ("y", i) @ ~normal(mean, 3.0)
 
 
 @gen
