@@ -10,9 +10,8 @@
         ...
 
 What a text asks of one iteration then needs no others. This is for lists that one loop, or loops within one
-another, make item by item: by appending, by replacing those of a list of equal items, as arrays are, also of
-several axes, and lists of lists. An item must be a choice, or computed from choices, from what is known
-before the loop, and from items of other such lists.
+another, make item by item (`made_lists`). An item must be a choice, or computed from choices, from what is
+known before the loop, and from items of other such lists (`item_slices`).
 """
 
 from __future__ import annotations
@@ -88,8 +87,6 @@ class _Reader:
     def __init__(self, lists: MadeLists, made: Made, slice: ItemSlice) -> None:
         self.lists, self.made, self.slice, self.indices = lists, made, slice, lists.indices
         self.is_dict = isinstance(made.sites[0], Call)
-
-    # --- its place ------------------------------------------------------------------------------------
 
     def read(self, one: Statement) -> Body | None:
         """What becomes of a statement that reads the list; None where that is not known."""

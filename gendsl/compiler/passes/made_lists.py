@@ -268,7 +268,7 @@ class MadeLists:
         for one in uses:
             if isinstance(one, Load):
                 (target,) = one.targets
-                if self.indices.sets[target] != 1:
+                if self.indices.sets[target] != 1 or not self.indices.is_steady(one.index):
                     return None
                 handles[target] = one.index
                 own.append(one)
