@@ -900,6 +900,18 @@ def pairs_and_a_list(n, k):
 
 
 @gen
+def rows_so_far(n, k):
+    s = []
+    for i in range(n):
+        row = []
+        for j in range(k):
+            row.append(("z", i, j) @ ~bernoulli(0.4))
+            ("y", i, j) @ ~normal(row[j] * len(s) + len(row), 3.0)
+        s.append(row)
+    ("y", n) @ ~normal(s[0][0] * len(s), 3.0)
+
+
+@gen
 def set_after(n, k):
     s = np.zeros((n, k))
     for i in range(n):
@@ -936,6 +948,7 @@ WHOLE = [
     counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
+    rows_so_far,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values, by_groups}

@@ -188,19 +188,17 @@ class _Reader:
         return True
 
     def _length(self, one: Length, is_inside: bool) -> Body | None:
+        """What becomes of a statement that finds how many items there are."""
         made = self.made
-        if one.list == made.root:
-            if is_inside and len(made.axes) == 1 and isinstance(made.sites[0], Append):
-                count = self._count_inside(one)
-            else:
-                count = None if is_inside and not made.handles else made.axes[0].count
-            if len(made.axes) > 1 and not made.handles:
-                count = None
-        else:
-            count = made.axes[1].count
-            row = made.handles[one.list]  # type: ignore[index]
-            if count is not None:
-                count = replaced(count, {made.axes[0].loop.var: row})
+        grows = is_inside and isinstance(made.sites[0], Append)
+        row = made.handles.get(one.list)  # type: ignore[arg-type]
+        count: Expr | None = None
+        if grows and len(made.axes) == 1:
+            count = self._count_inside(one)
+        elif not grows and not made.widths:
+            count = made.axes[0 if row is None else 1].count
+        if count is not None and row is not None:
+            count = replaced(count, {made.axes[0].loop.var: row})
         if count is None:
             return None
         return [Set([one.target], [count], line=one.line)]
@@ -320,6 +318,7 @@ class _Reader:
         if here > self.lists.last_of(self.made.sites):
             return True
         return False if here < min(order[id(site)] for site in self.made.sites) else None
+
 
 def _is_alike(count: Expr, made: Made) -> bool:
     """Whether there are as many places on an axis wherever one is on the others."""
