@@ -912,6 +912,25 @@ def rows_so_far(n, k):
 
 
 @gen
+def longer_ring(n, k):
+    zs = np.zeros(n + 1)
+    for i in range(n):
+        zs[i] = ("z", i) @ ~bernoulli(0.4)
+    for i in range(n + 1):
+        ("y", i) @ ~normal(2.0 * zs[i] + zs[i - 1], 3.0)
+
+
+@gen
+def two_before(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for i in range(n):
+        mean = 2.0 * zs[i]
+        if i > 0:
+            mean += zs[i - 2]
+        ("y", i) @ ~normal(mean, 3.0)
+
+
+@gen
 def set_after(n, k):
     s = np.zeros((n, k))
     for i in range(n):
@@ -940,7 +959,8 @@ PARTS = [
     scalar, both_lists, dicts, permuted, grouped, transposed, grid, last, longer_array, array_of_cells,
     rows_of_cells, dict_of_cells, dict_from_one, rows_of_other_lengths, array_from_one, ring, pairs, edges,
     by_groups, pairs_of_neighbours, some_chains, by_last, by_numbers, missing_marks,
-    two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to,
+    two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
+    two_before,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
