@@ -931,6 +931,76 @@ def two_before(n, k):
 
 
 @gen
+def carried_in_rows(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    g = np.zeros((n, k))
+    for i in range(n):
+        before = 0.0
+        for j in range(k):
+            g[i, j] = before + zs[i]
+            before = zs[j] * 2.0
+    for i in range(n):
+        for j in range(k):
+            ("y", i, j) @ ~normal(g[i][j], 3.0)
+
+
+def push(values, value, most):
+    k = 0
+    while k <= most:
+        values.append(value + k)
+        k += 1
+
+
+@gen
+def pushed_rows(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    xs = []
+    for i in range(n):
+        row = []
+        push(row, zs[i], 0)
+        push(row, zs[0], 2)
+        xs.append(row[0] + 2.0 * row[-1] + len(row))
+    for i in range(n):
+        ("y", i) @ ~normal(xs[i], 3.0)
+
+
+@gen
+def pushed_indices(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    for i in range(n - 4):
+        at = [i]
+        push(at, i, 2)
+        ("y", i) @ ~normal(2.0 * zs[at[-1]], 3.0)
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@gen
+def changed_objects(n, k):
+    xs = [Pair(("z", i) @ ~bernoulli(0.4), 0.0) for i in range(n)]
+    for x in xs:
+        x.b = x.a + 1.0
+    for i in range(n):
+        ("y", i) @ ~normal(xs[i].a + xs[i].b, 3.0)
+
+
+@gen
+def changed_pairs(n, k):
+    xs = []
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.4)
+        xs.append((z, [2.0, z * 1.0]))
+    for i in range(n):
+        s, values = xs[n - 1 - i]
+        values[1] = values[1] + s
+    for i in range(n):
+        ("y", i) @ ~normal(xs[i][1][1], 3.0)
+
+
+@gen
 def set_after(n, k):
     s = np.zeros((n, k))
     for i in range(n):
@@ -968,7 +1038,7 @@ WHOLE = [
     counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
-    rows_so_far,
+    rows_so_far, carried_in_rows, pushed_rows, pushed_indices, changed_objects, changed_pairs,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values, by_groups}

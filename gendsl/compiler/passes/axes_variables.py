@@ -108,7 +108,11 @@ def needed_by(body: Body, variables: Collection[Var]) -> tuple[Body, set[Var]]:
             continue
         every = list(hir.walk([one]))
         changed = {inner.list for inner in every if isinstance(inner, (Append, Store, Truncate))}
-        if live.isdisjoint({*(var for inner in every for var in hir.targets(inner)), *changed}):
+        for inner in every:
+            changed.update(hir.targets(inner))
+            if isinstance(inner, Call):  # which may change the lists that it is given
+                changed |= {var for var in read_by(inner) if var.kind == "r"}
+        if live.isdisjoint(changed):
             continue
         kept.insert(0, one)
         read, surely = exposed([one])

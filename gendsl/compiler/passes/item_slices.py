@@ -88,7 +88,12 @@ class ItemSlice:
                 exprs = tuple(index.expr() for index in indices)
                 read = Read(list(maker.targets), maker.template, exprs, False, line=maker.line)
                 return [read, Set(list(self.leaves), list(item_of(made.sites[0])), line=made.sites[0].line)]
-        body, live = self._needed(made.axes[0].loop.body, set())
+        if any(leaf.kind == "r" for leaf in self.leaves):
+            return None  # each reading would make a list of its own
+        found = self._needed(made.axes[0].loop.body, set())
+        if found is None:
+            return None
+        body, live = found
         given = {axis.loop.var for axis in made.axes}
         if sum(1 for _ in hir.walk(body)) > _MOST or not all(self._is_known(var, given) for var in live):
             return None
@@ -137,8 +142,11 @@ class ItemSlice:
                     return False
         return True
 
-    def _needed(self, body: Body, live: set[Var]) -> tuple[Body, set[Var]]:
-        """The statements that the leaves of an item are computed by, and the variables that these need."""
+    def _needed(self, body: Body, live: set[Var]) -> tuple[Body, set[Var]] | None:
+        """The statements that the leaves of an item are computed by, and the variables that these need.
+
+        None where an iteration of a loop of the second axis needs what the one before has left.
+        """
         sites = {id(one) for one in self.made.sites}
         loops = {id(axis.loop) for axis in self.made.axes}
         kept: Body = []
@@ -149,24 +157,38 @@ class ItemSlice:
                 live = live | variables_of(*item)
                 continue
             if id(one) in loops:
-                inner, live = self._needed(one.body, live)  # type: ignore[attr-defined]
-                kept[:0] = inner
+                assert isinstance(one, For)
+                found = self._needed(one.body, live)
+                if found is None or not found[1].isdisjoint(self._changed_by(one.body)):
+                    return None
+                kept[:0], live = found
                 continue
-            every = list(hir.walk([one]))
-            is_here = any(id(inner) in sites for inner in every)
             if isinstance(one, If):
-                sides = [self._needed(inner, live) for inner in hir.bodies(one)]
-                if is_here or any(inner for inner, _ in sides):
-                    kept.insert(0, If(one.test, sides[0][0], sides[1][0], line=one.line))
-                    live = sides[0][1] | sides[1][1] | read_by(one)
+                is_here = any(id(inner) in sites for inner in hir.walk([one]))
+                then, orelse = self._needed(one.then, live), self._needed(one.orelse, live)
+                if then is None or orelse is None:
+                    return None
+                if is_here or then[0] or orelse[0]:
+                    kept.insert(0, If(one.test, then[0], orelse[0], line=one.line))
+                    live = then[1] | orelse[1] | read_by(one)
                 continue
-            changed = {inner.list for inner in every if isinstance(inner, (Append, Store, Truncate))}
-            if live.isdisjoint({*(var for inner in every for var in hir.targets(inner)), *changed}):
+            if live.isdisjoint(self._changed_by([one])):
                 continue
             kept.insert(0, one)
             read, surely = exposed([one])
             live = (live - (surely or set())) | read
         return kept, live
+
+    def _changed_by(self, body: Body) -> set[Expr]:
+        """The variables that statements set, or whose lists they may change."""
+        changed: set[Expr] = set()
+        for one in hir.walk(body):
+            changed.update(hir.targets(one))
+            if isinstance(one, (Append, Store, Truncate)):
+                changed.add(one.list)
+            elif isinstance(one, Call) and self.lists.effects.of(one.function).changes:
+                changed |= read_by(one)
+        return changed
 
     def is_begun_alike(self) -> bool:
         """Whether the items that a list begins with are the choices that the loop would have put there."""

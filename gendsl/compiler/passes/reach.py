@@ -240,8 +240,10 @@ class Reach:
         for one in hir.walk(body):
             if not isinstance(one, _OF_DATA):
                 return None
-            if isinstance(one, Call) and not self.effects.of(one.function).pure:
-                return None
+            if isinstance(one, Call):
+                effects = self.effects.of(one.function)
+                if not effects.pure or effects.changes:
+                    return None
         live = (live - (variables_of(index) & inside)) | variables_of(loop.start, loop.stop)
         outside = live - {loop.var}
         if not outside.isdisjoint(inside) or not outside <= self.given:
