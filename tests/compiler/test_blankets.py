@@ -980,24 +980,28 @@ class Pair:
 
 @gen
 def changed_objects(n, k):
-    xs = [Pair(("z", i) @ ~bernoulli(0.4), 0.0) for i in range(n)]
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
+    xs = [Pair(z * 1.0, 0.0) for z in zs]
     for x in xs:
-        x.b = x.a + 1.0
-    for i in range(n):
-        ("y", i) @ ~normal(xs[i].a + xs[i].b, 3.0)
+        x.b = x.a + 1
+    for x in xs:
+        x.a = x.a + x.b
+    "y" @ ~normal(sum(x.a for x in xs), 3.0)
 
 
 @gen
 def changed_pairs(n, k):
+    zs = [("z", i) @ ~bernoulli(0.4) for i in range(n)]
     xs = []
     for i in range(n):
-        z = ("z", i) @ ~bernoulli(0.4)
-        xs.append((z, [2.0, z * 1.0]))
+        xs.append((zs[i] * 1.0, [2.0, zs[i] * 1.0]))
     for i in range(n):
         s, values = xs[n - 1 - i]
         values[1] = values[1] + s
-    for i in range(n):
-        ("y", i) @ ~normal(xs[i][1][1], 3.0)
+    total = 0.0
+    for _, values in xs:
+        total += values[1]
+    "y" @ ~normal(total, 3.0)
 
 
 @gen
@@ -1030,7 +1034,7 @@ PARTS = [
     rows_of_cells, dict_of_cells, dict_from_one, rows_of_other_lengths, array_from_one, ring, pairs, edges,
     by_groups, pairs_of_neighbours, some_chains, by_last, by_numbers, missing_marks,
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
-    two_before,
+    two_before, changed_objects, changed_pairs,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
@@ -1038,7 +1042,7 @@ WHOLE = [
     counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
-    rows_so_far, carried_in_rows, pushed_rows, pushed_indices, changed_objects, changed_pairs,
+    rows_so_far, carried_in_rows, pushed_rows, pushed_indices,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values, by_groups}
