@@ -187,7 +187,7 @@ class ItemSlice:
             if isinstance(one, (Append, Store, Truncate)):
                 changed.add(one.list)
             elif isinstance(one, Call) and self.lists.effects.of(one.function).changes:
-                changed |= read_by(one)
+                changed |= {var for var in read_by(one) if var.kind == "r"}
         return changed
 
     def is_begun_alike(self) -> bool:
