@@ -76,9 +76,9 @@ class Indices:
         self.sets = Counter(function.parameters)
         self.around: dict[int, tuple[Statement, ...]] = {}
         self.facts: dict[int, tuple[tuple[Expr, bool], ...]] = {}
-        self._place(function.body, (), ())
         for one in hir.walk(function.body):
             self.sets.update(hir.targets(one))
+        self._place(function.body, (), ())
         self.values = {
             var: value
             for var, value in values_of(function).items()
@@ -91,10 +91,14 @@ class Indices:
         for one in body:
             self.around[id(one)], self.facts[id(one)] = around, facts
             for name in one.BODIES:
-                more = tuple(_taken_apart(one.test, name == "then")) if isinstance(one, If) else ()
+                more = self._facts_of(one.test, name == "then") if isinstance(one, If) else ()
                 self._place(getattr(one, name), (*around, one), (*facts, *more))
             if isinstance(one, If) and not one.orelse and all(isinstance(x, Fail) for x in one.then):
-                facts = (*facts, *_taken_apart(one.test, False))
+                facts = (*facts, *self._facts_of(one.test, False))
+
+    def _facts_of(self, test: Expr, holds: bool) -> tuple[tuple[Expr, bool], ...]:
+        """What is known where a test has come out so, and stays so: of variables that are not set again."""
+        return tuple(fact for fact in _taken_apart(test, holds) if self.is_steady(fact[0]))
 
     def is_steady(self, expr: Expr) -> bool:
         """Whether an expression has the same value wherever all of its variables are set."""
@@ -200,12 +204,10 @@ class Indices:
             index = left.plus(right, -1)
             match index.terms:
                 case ((Var() as var, 1),) if var in self.loops:
-                    least = found.get(var)
-                    if name == "gt":
-                        found[var] = max(least or 1 - index.number, 1 - index.number)
-                    elif name in ("ge", "eq"):
-                        found[var] = max(least or -index.number, -index.number)
-                    elif name == "ne" and least == -index.number:
+                    least = int(name == "gt") - index.number
+                    if name in ("gt", "ge", "eq"):
+                        found[var] = max(found.get(var, least), least)
+                    elif name == "ne" and found.get(var) == least:
                         found[var] = least + 1
         yield from found.items()
 
