@@ -280,14 +280,27 @@ def many(n):
 
 @gen
 def backwards(n):
-    """Each of the choices at "b" is read by one iteration, which is not told from the rest."""
     a = ~normal(0, 1)
     bs = [("b", i) @ ~poisson(2) for i in range(n)]
     for i in range(n):
         ("y", i) @ ~normal(a + bs[n - 1 - i], 1)
 
 
-ALL_OF_ALL = slice_sampling("b")
+@gen
+def some(n):
+    """Each of the choices at "c" is read by one iteration, which is not told from the rest."""
+    a = ~normal(0, 1)
+    cs = []
+    for i in range(n):
+        c = ("c", i) @ ~poisson(2)
+        if i % 3 != 1:
+            cs.append(c)
+    for i in range(len(cs)):
+        ("y", i) @ ~normal(a + cs[i], 1)
+
+
+OF_ONE, ALL_OF_ALL = slice_sampling("b"), slice_sampling("c")
+MODELS = {OF_ONE: backwards, ALL_OF_ALL: some}
 
 
 @pytest.mark.slow
@@ -295,6 +308,7 @@ ALL_OF_ALL = slice_sampling("b")
     ("kernel", "stays"),
     [
         (slice_sampling("z"), False),  # which looks at what has to do with each
+        (OF_ONE, False),
         (ALL_OF_ALL, True),
         (single_site("z"), True),
         (slice_sampling("a"), False),
@@ -304,7 +318,7 @@ ALL_OF_ALL = slice_sampling("b")
 )
 @needs_llvm
 def test_many_choices_on_which_little_depends_stay_on_the_other_runtime(kernel, stays):
-    model = backwards if kernel is ALL_OF_ALL else many
+    model = MODELS.get(kernel, many)
     small, large = (model.simulate((n,), rng=1) for n in (100, 3000))
     rng = np.random.default_rng(1)
     assert policy.decide(kernel, small, rng, 10**5, 100, {}).machine is not None
@@ -337,7 +351,7 @@ ALL_LINES_OF_ALL = cycle(mh(step_of_a), ALL_OF_ALL)
 @needs_llvm
 def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
     monkeypatch.setattr(policy, "wanted", lambda: "")  # whatever runs the other tests
-    model = backwards if kernel is ALL_LINES_OF_ALL else many
+    model = some if kernel is ALL_LINES_OF_ALL else many
     trace = model.simulate((2500,), rng=1)
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
