@@ -11,6 +11,7 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
 from gendsl.errors import KernelError, NaNError, ObservedError
+from gendsl.inference.compiled import operations
 from gendsl.inference.particles import Particles, check_alive, check_particle_count
 from gendsl.interface import Choices, Rng, as_rng
 from gendsl.runtime.executions import Generate
@@ -116,6 +117,7 @@ def _weighted(
         raise KernelError(f"importance sampling needs a model, got {model!r}", fix="decorate it with @gen")
     check_proposal(proposal, proposal_args)
     rng, observed = as_rng(rng), choicemap(observations)
+    operations.expect(model, size)
     for _ in range(size):
         log_forward = 0.0
         if proposal is None:

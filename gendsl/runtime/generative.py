@@ -8,6 +8,7 @@ import pickle
 import reprlib
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from math import inf
 from types import FrameType, MethodType
 from typing import Any, TypeVar, overload
@@ -55,7 +56,9 @@ from gendsl.runtime.verify import watched
 from gendsl.runtime.watched import runs_whole
 
 _NOTHING: frozenset[Path] = frozenset()
-
+_FEW_CALLS = 16
+"""So often operations are called before something keeps count of them."""
+_OPERATIONS = "gendsl.inference.compiled.operations"
 
 _Execution = TypeVar("_Execution", bound=Execution)
 
@@ -79,6 +82,7 @@ class GenFunction(GenerativeFunction):
     ) -> None:
         self.compiled = compiled
         self.direct = direct
+        self.called = 0  # how often `simulate`, `generate` and `assess` were
         self.bound = bound
         self.kind = kind
         original = compiled.original
@@ -258,12 +262,52 @@ class GenFunction(GenerativeFunction):
             many=column_loops.FIXED,
         )
 
-    @or_whole
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
+        operations = self._operations()
+        if operations is None:
+            return self._simulate(args, rng=rng)
+        call = operations.Call("simulate", args, (), rng)
+        return operations.done(self, call, lambda: self._simulate(args, rng=rng))  # type: ignore[no-any-return]
+
+    def generate(
+        self,
+        args: tuple[Any, ...] = (),
+        observations: Choices | None = None,
+        *,
+        init: Choices | None = None,
+        rng: Rng = None,
+    ) -> Generated:
+        operations = self._operations()
+        if operations is None:
+            return self._generate(args, observations, init=init, rng=rng)
+        call, today = operations.Call("generate", args, (observations, init), rng), self._generate
+        return operations.done(  # type: ignore[no-any-return]
+            self, call, lambda: today(args, observations, init=init, rng=rng)
+        )
+
+    def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
+        operations = self._operations()
+        if operations is None:
+            return self._assess(args, choices)
+        call = operations.Call("assess", args, (choices,))
+        return operations.done(self, call, lambda: self._assess(args, choices))  # type: ignore[no-any-return]
+
+    def _operations(self) -> Any:
+        """What runs operations as machine code that are called often; None as long as few were.
+
+        It lies above this package, and takes long to import.
+        """
+        if self.direct or self.bound:
+            return None
+        self.called += 1
+        return None if self.called < _FEW_CALLS else import_module(_OPERATIONS)
+
+    @or_whole
+    def _simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
         return self._trace(Simulate(as_rng(rng)), args)
 
     @or_whole
-    def generate(
+    def _generate(
         self,
         args: tuple[Any, ...] = (),
         observations: Choices | None = None,
@@ -293,7 +337,7 @@ class GenFunction(GenerativeFunction):
         return Generated(trace, execution.weight)
 
     @or_whole
-    def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
+    def _assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
         given = Constraints(choicemap(choices))
         trace = self._trace(Assess(given), args)
         given.check_used(trace.records, "choices")

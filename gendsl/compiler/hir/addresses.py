@@ -89,7 +89,7 @@ def _nested(parts: Iterator[Any], count: int) -> tuple[Any, ...]:
     return tuple(_nested(parts, one.count) if isinstance(one, Nested) else one for one in found)
 
 
-def _array_of(value: Any, type: Type) -> Any:
+def array_of(value: Any, type: Type) -> Any:
     """The value of a choice as one of a type: a list of numbers, as users write them, is an array."""
     if not isinstance(type, Array) or not isinstance(value, (list, tuple)):
         return value
@@ -186,7 +186,7 @@ class Addresses:
         found = []
         for template, indices in self.find_all(path):
             with contextlib.suppress(NotClosed):
-                parts = flat(self.facts, _array_of(value, template.type), template.type)
+                parts = flat(self.facts, array_of(value, template.type), template.type)
                 found.append((template, indices, parts))
         if not found:
             raise NotClosed(f"a value of another type at {path!r}")
@@ -201,7 +201,7 @@ class Addresses:
         templates, indices = self.find(path)
         for template in templates:
             try:
-                return template, indices, flat(self.facts, _array_of(value, template.type), template.type)
+                return template, indices, flat(self.facts, array_of(value, template.type), template.type)
             except NotClosed:
                 continue
         raise NotClosed(f"a value of another type at {path!r}")

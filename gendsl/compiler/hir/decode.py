@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,23 @@ def from_words(type: Any, leaves: Any) -> Any:
         return np.empty(positions.shape, _TYPES[type.kind])
     words = np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(data))
     return typed(words, type.kind)[positions]
+
+
+def from_arena(type: Array, columns: Sequence[np.ndarray], arena: np.ndarray) -> list[Any]:
+    """The arrays of columns of leaves; at once, if they are of one shape and lie in the arena."""
+    (headers, start, *axes), base = columns, arena.ctypes.data
+    at = (headers - base) >> 3
+    if _are_inside(at + 2, arena) and all((axis == axis[0]).all() for axis in axes):
+        first = (arena[at + 2] - base) >> 3
+        positions = _positions(0, [int(axis[0]) for axis in axes])
+        where = (first + start).reshape(-1, *[1] * positions.ndim) + positions
+        if _are_inside(where, arena):
+            return list(typed(arena[where], type.kind))
+    return [from_words(type, row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+
+
+def _are_inside(places: np.ndarray, arena: np.ndarray) -> bool:
+    return bool(places.size) and int(places.min()) >= 0 and int(places.max()) < len(arena)
 
 
 def _positions(start: int, axes: list[int]) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from typing import Any
 
 from gendsl.compiler.hir.draw_methods import METHODS
 from gendsl.compiler.hir.failures import NotClosed
@@ -62,4 +63,14 @@ def address(name: str) -> int:
         raise NotClosed(f"NumPy does not export random_{name}") from None
     found = ctypes.cast(function, ctypes.c_void_p).value
     assert found is not None
+    return found
+
+
+_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
+_POINTER.restype, _POINTER.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def generator_address(generator: Any) -> int:
+    """The address of NumPy's C interface of a bit generator, as its `ctypes` has it, which takes longer."""
+    found: int = _POINTER(generator.capsule, b"BitGenerator")
     return found

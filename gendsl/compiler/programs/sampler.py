@@ -10,13 +10,13 @@ from gendsl.compiler.hir import Body, Call, Choice, Expr, Function, Given, If, K
 from gendsl.compiler.programs.sums import Sums, not_finite, summed
 
 
-def sample(main: Function) -> Function:
+def sample(main: Function, *, returns: bool = False) -> Function:
     """Make a program, and every function that it calls, draw the choices that are not given.
 
     Functions are changed in place: each that makes choices has two more results, the log density and the
-    weight. What the program returns is dropped.
+    weight. What the program returns is dropped, unless it `returns` that behind them.
     """
-    return summed(main, _Generated, ["lp", "weight"])
+    return summed(main, _Generated, ["lp", "weight"], returns=returns)
 
 
 def simulate(main: Function) -> Function:

@@ -170,18 +170,21 @@ def not_finite(term: Var, line: int) -> If:
     return If(Op("not", (finite,), "b"), [fails], [], line=line)
 
 
-def summed(main: Function, kind: type[Sums], names: Sequence[str], *more: Any) -> Function:
+def summed(
+    main: Function, kind: type[Sums], names: Sequence[str], *more: Any, returns: bool = False
+) -> Function:
     """Rewrite a program, and every function that it calls and that makes choices; it returns the sums alone.
 
     Args:
         kind: what rewrites a function.
         names: the names of the sums.
         more: what else that is made of.
+        returns: whether behind the sums it returns what it did.
     """
     making = makers(main)
     for function in hir.functions(main):
         if id(function) in making or function is main:
-            kind(function, making, names, *more, alone=function is main).rewrite()
+            kind(function, making, names, *more, alone=function is main and not returns).rewrite()
     return main
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from gendsl.compiler.hir.addresses import Addresses
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.key_paths import EMPTY
 from gendsl.compiler.hir.templates import Template
-
-if TYPE_CHECKING:
-    from gendsl.compiler.run.chain_kernel import ChainKernel
+from gendsl.compiler.run.compiled import Compiled
 
 
 class Choices(Protocol):
     """What has the choices of a trace, by their templates."""
 
-    closed: ChainKernel
+    @property
+    def closed(self) -> Compiled: ...
 
     @property
     def templates(self) -> Sequence[Template]: ...

@@ -273,23 +273,31 @@ class Context:
 
     def __init__(self, closed: Compiled, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
         self.closed = closed
-        lowered, layout, facts = closed.lowered, closed.layout, closed.lowered.facts
-        self.words = np.zeros(layout.size, np.int64)
-        self.memory = Words()
+        self.words = np.zeros(closed.layout.size, np.int64)
         self.arena = room(_ARENA)
-        at = layout.arguments
-        for arg, kind in zip(args, lowered.arguments, strict=True):
-            for leaf, (word, inner) in zip(flat(facts, arg, kind), deep_layout(facts, kind), strict=True):
-                self.words[at] = self.memory.word(leaf, word, inner)
-                at += 1
-        for number, found, kind in closed.inputs():
-            self.set_input(number, found, kind)
+        self.set_arguments(args)
         self.found = closed.places(choices)
         self.count = sum(len(self.found[t.number]) for t in closed.lowered.templates if t.counted)
         self.stamps: list[np.ndarray] = []
         self.columns: list[list[np.ndarray]] = []
         self.capacities: list[list[int]] = []
         self._choices()
+
+    def set_arguments(self, args: tuple[Any, ...]) -> None:
+        """Set the words of arguments, and of what lies outside.
+
+        Raises:
+            NotClosed: they are not of the types that the text is for.
+        """
+        lowered, facts = self.closed.lowered, self.closed.lowered.facts
+        self.memory = Words()
+        at = self.closed.layout.arguments
+        for arg, kind in zip(args, lowered.arguments, strict=True):
+            for leaf, (word, inner) in zip(flat(facts, arg, kind), deep_layout(facts, kind), strict=True):
+                self.words[at] = self.memory.word(leaf, word, inner)
+                at += 1
+        for number, found, of in self.closed.inputs():
+            self.set_input(number, found, of)
 
     def set_input(self, number: int, found: Any, kind: Type) -> None:
         """Set the words of an object from outside."""

@@ -6,6 +6,7 @@ there is no room for what it draws, the generator is put back to where it was.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -19,9 +20,11 @@ from gendsl.compiler.hir.failures import PYTHON_FAILURES, FailedText, NotClosed,
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Number
 from gendsl.compiler.llvm.native import available
+from gendsl.compiler.llvm.native_draws import generator_address
 from gendsl.compiler.llvm.native_layout import FAILED, FULL, TemplateWords, Word
 from gendsl.compiler.programs import sampler
 from gendsl.compiler.run.closed import ClosedText, Context
+from gendsl.compiler.run.returned import Reader, reader
 
 _FIRST_CAPACITY = 16
 _GROWTH = 8
@@ -87,18 +90,34 @@ class _State:
 
 
 class ClosedSampler(ClosedText):
-    """The sampler of a program for arguments of given types."""
+    """The sampler of a program for arguments of given types.
+
+    Attributes:
+        wanted: the words that say for which index there was no room.
+        returned: what reads what the program returned; None if the text doesn't give that.
+    """
 
     draws: ClassVar[bool] = True
 
-    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
+    def __init__(self, program: Any, args: tuple[Any, ...], *, returns: bool = False) -> None:
+        """
+        Args:
+            returns: whether it is to give that, where values of its type are given back as what they are.
+        """
+        self.returned: Reader | None = None
+        self._returns = returns
         super().__init__(program, args)
         self.sizes = [[_FIRST_CAPACITY] * template.rank for template in self.lowered.templates]
         templates = self.lowered.templates
+        layout = self.layout.templates
+        self.wanted = [words.wanted(axis) for words in layout for axis in range(words.rank)]
         self.may_meet = any(template.is_below for template in templates) or may_meet(templates)
 
     def made(self, main: hir.Function) -> hir.Function:
-        return sampler.sample(main)
+        if self._returns:
+            with contextlib.suppress(NotClosed):
+                self.returned = reader(self.lowered.facts, self.lowered.result)
+        return sampler.sample(main, returns=self.returned is not None)
 
     def generate_python(
         self, args: tuple[Any, ...], choices: Mapping[Any, Any], rng: np.random.Generator
@@ -193,28 +212,26 @@ class SamplerContext(Context):
         """All choices, those that are not given drawn."""
         generator = rng.bit_generator
         before = generator.state
-        self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
-        self.words[Word.NODE_ROOM] = _LARGEST_STATE
+        self.words[Word.GENERATOR] = generator_address(generator)
         try:
             with generator.lock:
-                status = self._run_with_room(generator, before)
+                status = self.run_with_room(generator, before)
             if status == FAILED:
                 raise self.failure()
             log_prob, weight = self.float_result(0), self.float_result(1)
-            choices = self.closed.choices_of(list(self._rows()), from_words, log_prob)
+            choices = self.closed.choices_of(list(self.rows()), from_words, log_prob)
         except (FailedText, NotClosed):
             generator.state = before
             raise
         return Drawn(log_prob, weight, choices)
 
-    def _run_with_room(self, generator: Any, before: Any) -> int:
-        templates, layout = self.closed.lowered.templates, self.closed.layout.templates
+    def run_with_room(self, generator: Any, before: Any) -> int:
+        """Run the text, with as much memory as it needs; the status."""
+        templates, wanted = self.closed.lowered.templates, self.closed.wanted
         given = sum(len(self.found[t.number]) for t in templates if t.has_nodes)
-        self.words[Word.NODES] = given
+        self.words[Word.NODES], self.words[Word.NODE_ROOM] = given, _LARGEST_STATE
         while True:
-            for template, words in zip(templates, layout, strict=True):
-                for axis in range(template.rank):
-                    self.words[words.wanted(axis)] = -1
+            self.words[wanted] = -1
             status = self.start()
             if status != FULL:
                 return status
@@ -238,7 +255,7 @@ class SamplerContext(Context):
             self._choices()
         return grown
 
-    def _rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[Row]:
         """The choices and calls that were made.
 
         Raises:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import Array
 from gendsl.compiler.run.native_choices import NativeChoices
+
+if TYPE_CHECKING:
+    from gendsl.compiler.run.chain_kernel import ChainKernel
 
 _BLOCK = 4096
 """How many bytes of a column are kept together; those that are as in the draw before are kept once."""
@@ -29,6 +32,7 @@ class KeptChoices(NativeChoices):
         log_density: the log density of the draw's trace.
     """
 
+    closed: ChainKernel
     stamp = 1
 
     def __init__(

@@ -22,14 +22,14 @@ class NativeChoices(ABC):
     """The choices of a trace, in the memory that machine code reads and writes.
 
     Attributes:
-        closed: the steps that are made.
+        closed: the text of the programs, or of steps.
         templates: the templates of the choices.
         capacities: for each how many places there are along each index.
         columns: for each the leaves of the choices, by place.
         paths_known: for each the paths of indices that were asked for.
     """
 
-    closed: ChainKernel
+    closed: Any
     templates: list[Template]
     capacities: list[list[int]]
     columns: list[list[np.ndarray]]
@@ -149,6 +149,8 @@ class HeldChoices(NativeChoices):
         arrays: the memory that arrays lie in.
         masks: for each template which choices are observed.
     """
+
+    closed: ChainKernel
 
     def __init__(
         self,

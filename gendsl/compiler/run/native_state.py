@@ -18,6 +18,7 @@ from gendsl.compiler.hir.encode import Words, deep_layout, flat, room, tangent_l
 from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.types import leaves
+from gendsl.compiler.llvm.native_draws import generator_address
 from gendsl.compiler.llvm.native_layout import (
     READ_WORDS,
     TemplateWords,
@@ -101,7 +102,7 @@ class NativeState(NativeChoices, ChainState):
 
     def draw_from(self, generator: Any) -> None:
         super().draw_from(generator)
-        self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
+        self.words[Word.GENERATOR] = generator_address(generator)
 
     def prepare(self) -> None:
         self.closed.native  # noqa: B018 (compiled now, and not within the first step)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gendsl.address import Path
 from gendsl.compiler.llvm.native_layout import ACCEPTED
 from gendsl.inference.compiled.looked_at import AsItWas, LookedAt, Source
+from gendsl.runtime.change import UNSET
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
@@ -30,11 +31,12 @@ class AtHand:
         log_density: its log density.
         held: its choices, once they may be changed by another step.
         as_it_was: whether what the program finds outside is what it was.
-        gives_functions, asked_for_more: what a trace that is looked at asks of a chain.
+        gives_functions, asked_for_more, retval: what a trace that is looked at asks of a chain.
     """
 
     gives_functions = True
     asked_for_more = False
+    retval = UNSET
 
     def __init__(self, machine: Source, as_it_was: AsItWas) -> None:
         self.as_it_was = as_it_was

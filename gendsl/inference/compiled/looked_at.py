@@ -18,11 +18,13 @@ from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.observations import Strings
 from gendsl.errors import NotDeterministicError
 from gendsl.inference.compiled import thresholds
+from gendsl.runtime.change import UNSET
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace, definition
 
 if TYPE_CHECKING:
     from gendsl.compiler.run.chain_kernel import ChainKernel
+    from gendsl.compiler.run.compiled import Compiled
 
 _LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
@@ -40,12 +42,12 @@ class AsItWas:
     """Whether what programs find outside of themselves is what it was where a chain stopped, or was.
 
     Args:
-        closed: the text of the chain.
+        closed: the text of the chain, or of the program.
         program: the model.
         found: what the text finds outside, if that was looked at.
     """
 
-    def __init__(self, closed: ChainKernel, program: Any, found: tuple[Any, ...] | None = None) -> None:
+    def __init__(self, closed: Compiled, program: Any, found: tuple[Any, ...] | None = None) -> None:
         self.closed, self.program = closed, program
         found = self._found() if found is None else found
         marked = _MARKS.get(closed)
@@ -70,7 +72,7 @@ class AsItWas:
 
 
 _Marked = tuple[tuple[Any, ...] | None, bytes | None]
-_MARKS: weakref.WeakKeyDictionary[ChainKernel, _Marked] = weakref.WeakKeyDictionary()
+_MARKS: weakref.WeakKeyDictionary[Compiled, _Marked] = weakref.WeakKeyDictionary()
 """For each text what it found outside last, and the mark of the model then."""
 
 
@@ -142,6 +144,11 @@ class Source(Protocol):
     def log_density(self) -> float: ...
 
     @property
+    def retval(self) -> Any:
+        """What the program returned; UNSET where to know that takes a run."""
+        ...
+
+    @property
     def trace(self) -> Any:
         """The trace of today's runtime."""
         ...
@@ -169,8 +176,8 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "_executed", "_known", "_log_density", "_singly", "_whole", "left_density", "left_observed",
-        "outside", "source",
+        "_executed", "_known", "_log_density", "_retval", "_singly", "_whole", "left_density",
+        "left_observed", "outside", "source",
     )  # fmt: skip
 
     def __init__(self, source: Source) -> None:
@@ -187,6 +194,7 @@ class LookedAt(ReferenceTrace):
         self.outside: AsItWas | AsItTravelled | None = None if source is None else source.as_it_was
         gives = source is not None and source.gives_functions
         self._log_density = source.log_density if source is not None and gives else None
+        self._retval = UNSET if source is None else source.retval
         self._known: dict[Path, Any] | None = None
         self._singly = 0
         self._executed: ReferenceTrace | None = None
@@ -320,6 +328,8 @@ class LookedAt(ReferenceTrace):
 
     @property
     def retval(self) -> Any:
+        if self._retval is not UNSET:
+            return self._retval
         self._check_as_it_was()
         return self.executed.retval
 

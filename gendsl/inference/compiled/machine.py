@@ -30,7 +30,7 @@ from gendsl.inference.compiled.moves import Flat, Part, is_of_many_values
 from gendsl.inference.compiled.readings import Readings
 from gendsl.inference.compiled.texts import compiled, compiled_text, observed_of
 from gendsl.inference.running.tally import OTHER, Tallies, Tally, count
-from gendsl.runtime.change import is_same
+from gendsl.runtime.change import UNSET, is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
 
@@ -69,6 +69,7 @@ class Machine:
     """
 
     as_it_was = None  # a function looks at the trace that the chain is at
+    retval = UNSET
 
     def __init__(
         self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False, missing: str | None = None

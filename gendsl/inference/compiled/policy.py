@@ -98,7 +98,7 @@ def _decision(
     only_values = False
     flat = flattened(kernel)
     if not runtime:
-        choices = _count(trace)
+        choices = count_of_choices(trace)
         check_all_compiled(flat, thresholds.LEAST_STEPS_A_CALL)
         work = steps * _work(flat, trace, choices)
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
@@ -126,7 +126,7 @@ def _decision(
 
 def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
     """Whether kernels that were called so often, each time with the last trace, are worth compiling."""
-    choices = _count(trace)
+    choices = count_of_choices(trace)
     work = (times * _work(flattened(kernel), trace, choices) for kernel, times in calls.items())
     return sum(work) >= thresholds.LEAST_WORK
 
@@ -141,7 +141,7 @@ def check_called(kernel: Any, trace: Any) -> None:
     missing = why_no_machine_code()
     if missing is not None:
         raise NotClosed(missing)
-    _check_faster(flattened(kernel), trace, _count(trace))
+    _check_faster(flattened(kernel), trace, count_of_choices(trace))
 
 
 def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
@@ -156,7 +156,7 @@ def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
         raise NotClosed(f"on the ellipse a distribution has a matrix of more than {most} rows")
 
 
-def _count(trace: Any) -> int:
+def count_of_choices(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
     if trace.scored_from is not None:
         return len(trace.scored_from)

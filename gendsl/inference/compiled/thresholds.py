@@ -63,10 +63,11 @@ LOOK_EVERY = 0.01
 MOST_READERS = 10_000
 """So many addresses that functions look at are kept with what reads them."""
 
-# --- kernels that are called in a loop of the user's own: see `by_hand` and `called` ----------------
+# --- what is called in a loop of the user's own: see `by_hand`, `called` and `operations` ------------
 
 LEAST_CALLS = 16
-"""Each time that a kernel was called so often with a trace that a kernel gave, it may be compiled."""
+"""Each time that a kernel was called so often with a trace that a kernel gave, it may be compiled; so may a
+program, each time that so many operations were called."""
 OFTEN_ENOUGH = 8
 """Those that were called an eighth as often are compiled with it."""
 MOST_RUNNING = 4
@@ -74,6 +75,11 @@ MOST_RUNNING = 4
 FIRST_CALLS, MOST_STRAYS = 64, 0.2
 """After how many calls it is looked at how many of them were not given the trace of the last, and which share
 of them may not, or were asked for more than choices: both take longer than a step.
+"""
+
+MOST_TYPES, MOST_SHAPES = 4, 4
+"""Of a program whose operations are called: for how many types of arguments there is machine code, and for
+each of these, for choices that are given at how many sets of addresses there is memory, the last ones.
 """
 
 # --- what is kept, and how traces are read: see `looked_at` and `texts` -----------------------------

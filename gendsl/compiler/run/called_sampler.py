@@ -1,0 +1,208 @@
+"""The memory of a sampler that is run again and again, each time with other values of the same choices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gendsl.compiler.hir.addresses import Addresses, array_of
+from gendsl.compiler.hir.decode import from_words
+from gendsl.compiler.hir.encode import Words, room
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.hir.templates import Template
+from gendsl.compiler.hir.types import Array, Joined, Number
+from gendsl.compiler.llvm.native_draws import generator_address
+from gendsl.compiler.llvm.native_layout import FAILED, TemplateWords, Word
+from gendsl.compiler.run.closed_sampler import ClosedSampler, SamplerContext
+from gendsl.compiler.run.drawn_choices import DrawnChoices
+from gendsl.compiler.run.given import Given
+
+_TYPES: dict[str, set[type]] = {
+    "f": {float, np.float64, int, np.int64}, "i": {int, np.int64}, "b": {bool, np.bool_}
+}  # fmt: skip
+"""What numbers of a kind are given as; a trace has the kind's own."""
+_DTYPES = {"f": np.float64, "i": np.int64, "b": np.bool_}
+
+
+class Made(NamedTuple):
+    """What a program made.
+
+    Attributes:
+        log_prob: the log density of all choices.
+        weight: that of the choices that were given.
+        size: how many choices there are.
+        choices: the choices, or their values by their paths.
+        retval: what the program returned, where the text gives that.
+    """
+
+    log_prob: float
+    weight: float
+    size: int
+    choices: DrawnChoices | dict[tuple[Any, ...], Any]
+    retval: Any
+
+
+class _Own(NamedTuple):
+    """Which of the given choices are of a template, and where they lie."""
+
+    template: Template
+    which: list[int]
+    places: np.ndarray
+
+
+class CalledSampler(SamplerContext):
+    """The memory of a sampler for choices that are given at the same addresses each time.
+
+    Attributes:
+        given: at which.
+        paths_known, places_found: what is known of addresses, for the choices of all runs.
+        arrays: the arrays that are given, by the numbers of templates and the places of choices.
+    """
+
+    closed: ClosedSampler
+
+    def __init__(
+        self, closed: ClosedSampler, args: tuple[Any, ...], given: Given, values: list[Any]
+    ) -> None:
+        """
+        Raises:
+            NotClosed: the arguments or choices are not of the types that the text is for.
+        """
+        self.given = given
+        self.paths_known: list[dict[tuple[int, ...], Any]] = [{} for _ in closed.lowered.templates]
+        self.places_found: dict[tuple[Any, ...], list[tuple[Template, tuple[int, ...]]]] = {}
+        self.own: list[_Own] = []
+        self.arrays: dict[int, dict[int, Any]] = {}
+        self.generator: Any = None
+        self.values: list[Any] = []
+        self.kept = Words()
+        templates = closed.lowered.templates
+        self.are_apart = not closed.may_meet and not any(
+            template.calls is not None
+            or not template.parts
+            or any(isinstance(part, Joined) for part in template.parts)
+            for template in templates
+        )
+        first = closed.layout.result_word(2)
+        self.returned = slice(first, closed.layout.result_word(len(closed.lowered.main.results)))
+        self.numbers_paths = any(template.is_of_paths for template in templates)
+        flattened = given.flattened(values)
+        addresses = Addresses(closed.lowered)
+        where = [addresses.place(path, one) for path, one in zip(given.paths, flattened, strict=True)]
+        self.where = [(template, indices) for template, indices, _ in where]
+        super().__init__(closed, args, dict(zip(given.paths, flattened, strict=True)))
+        self._locate()
+        self.give(values)
+
+    def _choices(self) -> None:
+        super()._choices()
+        if self.values:  # there is more room than before
+            self._locate()
+            self.give(self.values)
+
+    def _locate(self) -> None:
+        """Find where the choices lie."""
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        for which, (template, indices) in enumerate(self.where):
+            own = found.setdefault(template.number, ([], []))
+            own[0].append(which)
+            own[1].append(self.index(template, indices))
+        templates = self.closed.lowered.templates
+        self.own = [_Own(templates[number], which, np.array(at)) for number, (which, at) in found.items()]
+
+    def give(self, values: list[Any]) -> None:
+        """Give the choices other values.
+
+        Raises:
+            NotClosed: they are not of the types that the text is for.
+        """
+        flattened = self.given.flattened(values)
+        self.kept, self.arrays = Words(), {}
+        for template, which, places in self.own:
+            own = flattened if len(which) == len(flattened) else [flattened[one] for one in which]
+            if isinstance(template.type, Number):
+                self._give_numbers(template, template.type.kind, places, own)
+            else:
+                self._give_arrays(template, places, own)
+        self.values = values
+
+    def _give_numbers(self, template: Template, kind: str, places: np.ndarray, own: list[Any]) -> None:
+        if not _TYPES[kind].issuperset(map(type, own)):
+            raise NotClosed("a value of another type than before")
+        try:
+            found: np.ndarray = np.array(own, _DTYPES[kind])
+        except OverflowError:
+            raise NotClosed("an integer that is too large") from None
+        self.columns[template.number][0][places] = (
+            found.view(np.int64) if kind == "f" else found.astype(np.int64)
+        )
+
+    def _give_arrays(self, template: Template, places: np.ndarray, own: list[Any]) -> None:
+        kind, columns = template.type, self.columns[template.number]
+        assert isinstance(kind, Array)
+        arrays = [array_of(one, kind) for one in own]
+        if not all(type(one) is np.ndarray and one.dtype.type is _DTYPES[kind.kind] for one in arrays):
+            raise NotClosed("a value of another type than before")
+        shape = arrays[0].shape
+        if len(shape) != kind.rank or any(one.shape != shape for one in arrays):
+            raise NotClosed("arrays of several shapes")
+        stacked = np.array(arrays)
+        data, size = room(stacked.size), math.prod(shape)
+        flat: np.ndarray = stacked.ravel()
+        data[:] = flat.view(np.int64) if kind.kind == "f" else flat
+        headers = np.full((len(arrays), 3), size, np.int64)
+        headers[:, 2] = data.ctypes.data + 8 * size * np.arange(len(arrays))
+        steps = [step // stacked.itemsize for step in stacked.strides[1:]]
+        leaves = [headers.ctypes.data + 24 * np.arange(len(arrays)), 0, *shape, *steps]
+        for column, leaf in zip(columns, leaves, strict=True):
+            column[places] = leaf
+        self.kept.memory += [data, headers]
+        self.arrays[template.number] = dict(zip(places.tolist(), stacked, strict=True))
+
+    def make(self, rng: np.random.Generator) -> Made:
+        """Run the program: it draws the choices that are not given.
+
+        Raises:
+            FailedText: today's runtime decides; the generator is as it was.
+        """
+        generator = rng.bit_generator
+        before = generator.state
+        if generator is not self.generator:
+            self.words[Word.GENERATOR] = generator_address(generator)
+            self.generator = generator
+        if self.numbers_paths:
+            self._choices()  # each run numbers them anew
+        try:
+            with generator.lock:
+                status = self.run_with_room(generator, before)
+            if status == FAILED:
+                raise self.failure()
+            return self._made()
+        except (FailedText, NotClosed):
+            generator.state = before
+            raise
+
+    def _made(self) -> Made:
+        log_prob, weight = self.float_result(0), self.float_result(1)
+        if not abs(log_prob) < np.inf:  # of what is impossible today's runtime says more
+            raise FailedText(0, f"a log density of {log_prob}")
+        now = self.words[Word.NOW]
+        for template, which, places in self.own:
+            visited = self.stamps[template.number][TemplateWords.VISITED] == now
+            if not visited[places].all():
+                raise FailedText(0, "choices that the program does not make")
+            if self.given.listed.isdisjoint(which):
+                continue
+            if int(visited.sum()) != len(places):
+                raise FailedText(0, "choices of which a list gives a part")
+        choices: DrawnChoices | dict[tuple[Any, ...], Any]
+        if self.are_apart:
+            choices = DrawnChoices(self)
+        else:
+            choices = self.closed.choices_of(list(self.rows()), from_words, log_prob)
+        read, retval = self.closed.returned, None
+        if read is not None:
+            retval = read(iter(self.words[self.returned].tolist()))
+        return Made(log_prob, weight, int(self.words[Word.VISITED]), choices, retval)

@@ -1,0 +1,429 @@
+"""Operations on programs that are called in a loop of the user's own: `simulate`, `generate` and `assess`.
+
+A program of which they were called often is compiled: from then on they draw and score as machine code, and
+give traces whose choices are read from copies of its memory. What more is asked of such a trace takes a run
+of the program, as for any other that machine code leaves; see `looked_at`. Whatever machine code does not
+give, from a warning to an impossible trace, is done by today's runtime, from the same random numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.choices import same_value
+from gendsl.compiler.hir import collector
+from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.compiled import policy, thresholds
+from gendsl.inference.compiled.comparison import are_close
+from gendsl.inference.compiled.looked_at import AsItWas, LookedAt
+from gendsl.inference.compiled.mistakes import as_refusals
+from gendsl.interface import Assessed, Generated, as_rng
+from gendsl.runtime.arguments import private
+from gendsl.runtime.change import UNSET, is_same
+from gendsl.runtime.trace import definition
+from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
+from gendsl.runtime.watched import runs_whole, wanted
+
+if TYPE_CHECKING:
+    from gendsl.compiler.run.called_sampler import CalledSampler, Made
+    from gendsl.compiler.run.closed_sampler import ClosedSampler
+
+_LOG = logging.getLogger(__name__)
+_TODAYS = "reference", "compiled", "python"
+"""The runtimes that run an operation as today."""
+_TOLERANCE = 1e-9
+
+
+class Call(NamedTuple):
+    """A call of an operation.
+
+    Attributes:
+        operation: its name.
+        args: the arguments of the program.
+        given: the choices that are given, first those that are observed.
+        rng: what is drawn from, as it was given.
+    """
+
+    operation: str
+    args: Any
+    given: tuple[Any, ...] = ()
+    rng: Any = None
+
+    def by(self, program: Any, rng: Any) -> Any:
+        """What another program, or form of the same, makes of it."""
+        if self.operation == "simulate":
+            return program.simulate(self.args, rng=rng)
+        if self.operation == "assess":
+            return program.assess(self.args, *self.given)
+        observations, init = self.given
+        return program.generate(self.args, observations, init=init, rng=rng)
+
+
+class DrawnAt:
+    """Where the choices are of a trace that machine code of an operation gave; a source of `LookedAt`.
+
+    Attributes:
+        model, args, observed: of the trace.
+        as_it_was: whether what the program finds outside is what it was.
+        gives_functions: what a trace that is looked at asks of a chain.
+        retval: what the program returned; UNSET if that is not known.
+    """
+
+    gives_functions = True
+
+    def __init__(
+        self, sampler: _Sampler, args: tuple[Any, ...], observed: frozenset[Path], made: Made
+    ) -> None:
+        self.model, self.args, self.observed = sampler.program, args, observed
+        self.as_it_was: AsItWas = sampler.as_it_was
+        self.made, self.sampler = made, sampler
+        self.retval = UNSET if sampler.closed.returned is None else made.retval
+
+    @property
+    def log_density(self) -> float:
+        """The log density of the trace."""
+        return self.made.log_prob
+
+    @property
+    def asked_for_more(self) -> bool:
+        """Whether more than values was asked for; it is noted each time that it is."""
+        return False
+
+    @asked_for_more.setter
+    def asked_for_more(self, more: bool) -> None:
+        self.sampler.strays += more
+
+    def choices(self) -> dict[Path, Any]:
+        """All choices, by path."""
+        choices = self.made.choices
+        return dict(choices) if isinstance(choices, dict) else choices.choices()
+
+    def choice(self, path: Path) -> Any:
+        """The value of a choice; None if there is none."""
+        choices = self.made.choices
+        return choices.get(path) if isinstance(choices, dict) else choices.choice(path)
+
+    @property
+    def trace(self) -> Any:
+        """The trace of today's runtime."""
+        trace = self.model.score(self.args, self.choices())
+        trace.observed_paths = self.observed
+        return trace
+
+
+class _Sampler:
+    """The machine code of a program for arguments of some types.
+
+    Attributes:
+        args: the arguments that it was given last, which nobody else can change.
+        calls, strays, failed: how often it ran, more than choices was asked of what it gave, and it failed.
+        compared: how often what it made was compared with the reference.
+    """
+
+    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
+        """
+        Raises:
+            NotClosed: the program is not closed for these.
+        """
+        from gendsl.compiler.run.closed_sampler import ClosedSampler  # with the compiler
+
+        missing = policy.why_no_machine_code()
+        if missing is not None:
+            raise NotClosed(missing)
+        self.program, self.args = program, private(args)
+        with collector.waiting():
+            self.closed: ClosedSampler = ClosedSampler(program, self.args, returns=True)
+        self.memories: list[CalledSampler] = []
+        self.calls = self.strays = self.failed = self.compared = 0
+        self.seconds = self.compare_at = 0.0
+        self.sizes_compared: set[int] = set()
+        self.as_it_was = AsItWas(self.closed, program)
+
+    def take(self, args: Any) -> bool:
+        """Take arguments; whether they are of the types that it is for."""
+        if type(args) is not tuple or len(args) != len(self.args):
+            return False
+        new = private(args, self.args)
+        if all(map(is_same, self.args, new)):
+            return True
+        before, self.args = self.args, new
+        try:
+            self.closed.arguments(self.args)
+            for memory in self.memories:
+                memory.set_arguments(self.args)
+        except NotClosed:
+            self.args = before
+            self.memories.clear()
+            return False
+        return True
+
+    def look_outside(self) -> None:
+        """Take over what lies outside of the program.
+
+        Raises:
+            NotClosed: it is not what the text is for.
+        """
+        changed = self.closed.changed(of_users=True)
+        if changed is not None:
+            raise NotClosed(f"{changed} is not what it was")
+        found = self.closed.found_outside()
+        if found != self.as_it_was.found:
+            self.as_it_was = AsItWas(self.closed, self.program, found)
+            for memory in self.memories:
+                memory.set_arguments(self.args)
+
+    def memory(self, given: tuple[Any, ...]) -> CalledSampler:
+        """The memory with the choices that are given.
+
+        Raises:
+            NotClosed: they are not of the types that the text is for, or it can't be said which they are.
+        """
+        from gendsl.compiler.run.called_sampler import CalledSampler  # with the compiler
+        from gendsl.compiler.run.given import Given, written
+
+        keys, values, count = [], [], 0
+        for number, choices in enumerate(given):
+            own = written(choices)
+            keys += own[0]
+            values += own[1]
+            count = len(keys) if number == 0 else count
+        for memory in self.memories:
+            if memory.given.is_of(keys, count):
+                memory.give(values)
+                return memory
+        one = Given(self.closed.lowered, keys, values, count)
+        memory = CalledSampler(self.closed, self.args, one, values)
+        self.memories[:] = [memory, *self.memories][: thresholds.MOST_SHAPES]
+        return memory
+
+    def why_given_up(self) -> str | None:
+        """Why it is not to run any more; None if it is."""
+        if self.calls < thresholds.FIRST_CALLS:
+            return None
+        if self.strays > thresholds.MOST_STRAYS * self.calls:
+            return "more than choices is asked of the traces too often"
+        if self.failed > thresholds.MOST_FALLBACKS * self.calls:
+            return "machine code fails too often"
+        return None
+
+    def is_due(self, size: int, now: float) -> bool:
+        """Whether what was made, of so many choices, is to be compared with what the reference makes."""
+        if self.compared < thresholds.FIRST_COMPARED:
+            return self.compared == 0 or self.seconds <= thresholds.CHEAP or is_affordable(self.seconds)
+        if size in self.sizes_compared and now < self.compare_at:
+            return False
+        return is_affordable(self.seconds)
+
+
+class _Called:
+    """What is known of the operations on a program.
+
+    Attributes:
+        calls: how often they were called.
+        work: the work of these, as `thresholds.LEAST_WORK` counts it.
+        refused: why they are not compiled; empty if nothing is known of that.
+    """
+
+    def __init__(self) -> None:
+        self.calls, self.work, self.refused = 0, 0.0, ""
+        self.samplers: list[_Sampler] = []
+
+    def sampler(self, program: Any, args: Any) -> _Sampler:
+        """The machine code for arguments.
+
+        Raises:
+            NotClosed: there is none.
+        """
+        for one in self.samplers:
+            if one.take(args):
+                return one
+        if type(args) is not tuple or len(self.samplers) >= thresholds.MOST_TYPES:
+            raise NotClosed("arguments of many types")
+        with as_refusals(f"{program.name}, called by hand,"):
+            self.samplers.append(_Sampler(program, args))
+        return self.samplers[-1]
+
+
+class _Hands(threading.local):
+    """What is known of the calls in one thread, by the program, of which nothing here may hold more."""
+
+    def __init__(self) -> None:
+        self.called: weakref.WeakKeyDictionary[Any, _Called] = weakref.WeakKeyDictionary()
+
+    def on(self, program: Any) -> _Called:
+        """What is known of the operations on a program."""
+        found = self.called.get(program)
+        if found is None:
+            found = self.called[program] = _Called()
+        return found
+
+
+_HANDS = _Hands()
+
+
+def told_of(program: Any) -> str | None:
+    """How operations on a program run that are called by hand; None if none were called often."""
+    called = _HANDS.called.get(program)
+    if called is None or not (called.samplers or called.refused):
+        return None
+    return f"as today: {called.refused}" if called.refused else "as machine code"
+
+
+def expect(program: Any, calls: int) -> None:
+    """Note that an operation on a program is going to be called so often."""
+    _HANDS.on(program).work += calls * thresholds.A_STEP
+
+
+def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
+    """What an operation gives: by machine code, or as today."""
+    called = _HANDS.on(program)
+    if called.refused or wanted() in _TODAYS or runs_whole():
+        return today()
+    if not called.samplers:
+        result = today()
+        called.calls += 1
+        if called.calls % thresholds.LEAST_CALLS == 0:
+            _compile_if_worth_it(called, program, call.args, _count(result))
+        return result
+    try:
+        sampler = called.sampler(program, call.args)
+        sampler.look_outside()
+    except NotClosed as reason:
+        _give_up(called, program, str(reason))
+        return today()
+    result = _made(sampler, call)
+    why = sampler.why_given_up()
+    if why is not None:
+        _give_up(called, program, why)
+    return today() if result is None else result
+
+
+def _compile_if_worth_it(called: _Called, program: Any, args: Any, choices: int) -> None:
+    """Make machine code of a program that makes so many choices, where there can be some, and that pays."""
+    called.work += thresholds.LEAST_CALLS * (thresholds.A_STEP + choices)
+    if called.work < thresholds.LEAST_WORK:
+        return
+    try:
+        if choices > thresholds.MOST_CHOICES:
+            raise NotClosed(f"a trace has more than {thresholds.MOST_CHOICES:,} choices")
+        called.sampler(program, args)
+    except NotClosed as reason:
+        _give_up(called, program, str(reason))
+
+
+def _give_up(called: _Called, program: Any, reason: str) -> None:
+    called.refused = reason
+    called.samplers.clear()
+    _LOG.debug("operations on %s run as today: %s", program.name, reason)
+
+
+def _count(result: Any) -> int:
+    """How many choices there are in what an operation gave; some, where that is not known."""
+    if isinstance(result, Assessed):
+        return 0
+    return policy.count_of_choices(result.trace if isinstance(result, Generated) else result)
+
+
+def _made(sampler: _Sampler, call: Call) -> Any:
+    """What machine code gives; None if that is nothing."""
+    sampler.calls += 1
+    is_score = call.operation == "assess"
+    if is_score and sampler.closed.returned is None:
+        return None  # which returns what the program does
+    rng = np.random.default_rng(0) if is_score else as_rng(call.rng)
+    if type(rng) is not np.random.Generator:
+        return None  # one of another class may draw otherwise than its bits say
+    try:
+        memory = sampler.memory(call.given)
+        before = rng.bit_generator.state
+        made = memory.make(rng)
+    except (FailedText, NotClosed) as reason:
+        _LOG.debug("%s of %s runs as today: %s", call.operation, sampler.program.name, reason)
+        sampler.failed += 1
+        return None
+    if is_score and made.size != len(memory.given.paths):
+        return None  # a choice is missing
+    result: Any
+    if is_score:
+        result = Assessed(made.log_prob, made.retval)
+    else:
+        trace = LookedAt(DrawnAt(sampler, sampler.args, memory.given.observed, made))
+        result = trace if call.operation == "simulate" else Generated(trace, made.weight)
+    if sampler.is_due(made.size, time.perf_counter()):
+        _compare(sampler, call, made, (rng, before))
+    return result
+
+
+def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.Generator, Any]) -> None:
+    """
+    Args:
+        drawn: the generator that was drawn from, and what its state was before.
+
+    Raises:
+        RuntimeMismatchError: machine code made something else than the reference makes.
+    """
+    started = time.perf_counter()
+    after, before = drawn
+    rng = np.random.Generator(type(after.bit_generator)())
+    rng.bit_generator.state = before
+    problem, path = _difference(made, call.by(sampler.program.reference, rng), (after, rng), sampler)
+    if problem:
+        raise RuntimeMismatchError(
+            f"{sampler.program.name}: the machine code of {call.operation!r} {problem}",
+            address=path,
+            location=definition(sampler.program),
+            fix=f"{MISMATCH_FIX}; with GENDSL_RUNTIME=compiled it is not used",
+        )
+    count_comparison()
+    now = time.perf_counter()
+    sampler.compared += 1
+    sampler.sizes_compared.add(made.size)
+    sampler.seconds = now - started
+    sampler.compare_at = started + sampler.seconds / thresholds.SAMPLED
+    spend(sampler.seconds)
+
+
+def _difference(
+    made: Made, expected: Any, generators: tuple[Any, Any], sampler: _Sampler
+) -> tuple[str, Path | None]:
+    """In what it differs from what the reference gives; nothing if in nothing, and the address, if it is at
+    one.
+    """
+    trace = expected.trace if isinstance(expected, Generated) else expected
+    found, log_prob = made.log_prob, trace.log_prob
+    size = abs(found) + abs(log_prob)
+    if not are_close(found, log_prob, size):
+        return f"has the log density {found}, and the reference {log_prob}", None
+    if sampler.closed.returned is not None and not _are_alike(made.retval, trace.retval):
+        return f"returned {made.retval!r}, and the reference {trace.retval!r}", None
+    if isinstance(expected, Assessed):
+        return "", None
+    weight = expected.log_weight if isinstance(expected, Generated) else 0.0
+    if not are_close(made.weight, weight, size):
+        return f"has the log weight {made.weight}, and the reference {weight}", None
+    mine = made.choices if isinstance(made.choices, dict) else made.choices.choices()
+    values = dict(values_of(trace))
+    if mine.keys() != values.keys():
+        path = next(iter(mine.keys() ^ values.keys()))
+        return f"has {len(mine)} choices, and the reference {len(values)}", path
+    for at, value in values.items():
+        if not _are_alike(value, mine[at]):
+            return f"has {mine[at]!r} there, and the reference {value!r}", at
+    states = [str(one.bit_generator.state) for one in generators]
+    if states[0] != states[1]:
+        return "draws other random numbers than the reference", None
+    return "", None
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether values of one type are the same but for rounding."""
+    return type(one) is type(other) and same_value(one, other, rtol=_TOLERANCE, atol=_TOLERANCE)
