@@ -83,6 +83,7 @@ class GenFunction(GenerativeFunction):
         self.compiled = compiled
         self.direct = direct
         self.called = 0  # how often `simulate`, `generate` and `assess` were
+        self.hands: dict[int, Any] = {}  # and by which threads, as soon as that is often
         self.bound = bound
         self.kind = kind
         original = compiled.original

@@ -131,6 +131,8 @@ class CalledSampler(SamplerContext):
     def _give_numbers(self, template: Template, kind: str, places: np.ndarray, own: list[Any]) -> None:
         if not _TYPES[kind].issuperset(map(type, own)):
             raise NotClosed("a value of another type than before")
+        if template.weighs and not all(own):
+            raise NotClosed("a factor that is given as False")
         try:
             found: np.ndarray = np.array(own, _DTYPES[kind])
         except OverflowError:

@@ -19,6 +19,7 @@ Keys = tuple[list[Any], list[type]]
 """Addresses as they were written, and the types of their parts: `("z", True)` equals `("z", 1)`."""
 
 _NESTED = frozenset([dict, ChoiceMap])
+_SEQUENCES = frozenset([list, tuple, np.ndarray])
 
 
 class Form(Enum):
@@ -104,22 +105,23 @@ class Given:
             raise NotClosed("an address that is given twice")
         self.are_numbers = all(entry == (Form.CHOICE, ()) for entry in self.entries)
 
-    def is_of(self, keys: Sequence[Any], count: int = 0) -> bool:
-        """Whether choices are given at these addresses, and so many are observed."""
-        return self.keys == keys and self.count == count and self.types == _types(keys)
+    def is_of(self, keys: list[Any], values: list[Any], count: int = 0) -> bool:
+        """Whether choices are given at these addresses, in this form, and so many are observed."""
+        if self.keys != keys or self.count != count or self.types != _types(keys):
+            return False
+        if self.are_numbers:
+            return _SEQUENCES.isdisjoint(map(type, values))
+        pairs = zip(self.entries, map(_lengths, values), strict=True)
+        return all(
+            own == (lengths[:1] if form is Form.ITEMS else lengths) for (form, own), lengths in pairs
+        )
 
     def flattened(self, values: list[Any]) -> list[Any]:
-        """The value of each choice.
-
-        Raises:
-            NotClosed: they are given in another form.
-        """
+        """The value of each choice."""
         if self.are_numbers:
             return values
         found: list[Any] = []
-        for (form, lengths), value in zip(self.entries, values, strict=True):
-            if _lengths(value)[: len(lengths)] != lengths:
-                raise NotClosed("choices that are given in another form than before")
+        for (form, _), value in zip(self.entries, values, strict=True):
             if form is Form.CHOICE:
                 found.append(value)
             elif form is Form.ITEMS:
@@ -133,7 +135,7 @@ def _lengths(value: Any) -> tuple[int, ...]:
     """The lengths of what is given, along each axis; none of a number."""
     if type(value) is np.ndarray:
         return tuple(value.shape)
-    return (len(value),) if type(value) in (list, tuple) else ()
+    return (len(value),) if type(value) in _SEQUENCES else ()
 
 
 def _entry(addresses: Addresses, path: Path, value: Any) -> _Entry:
@@ -142,7 +144,7 @@ def _entry(addresses: Addresses, path: Path, value: Any) -> _Entry:
         raise NotClosed("choices that are given by another mapping than a dict")
     lengths = _lengths(value)
     if not lengths or _is_choice(addresses, path):
-        return _Entry(Form.CHOICE, ())
+        return _Entry(Form.CHOICE, lengths)
     if not all(lengths):
         raise NotClosed("a list without items")
     if _is_choice(addresses, (*path, 0)):

@@ -355,9 +355,11 @@ class LookedAt(ReferenceTrace):
 
     @property
     def observed(self) -> ChoiceMap:
+        observed = self.observed_paths
         if not self._is_as_it_was():
-            return ChoiceMap._from_flat({path: self.values[path] for path in self.observed_paths})
-        return self.executed.observed if self.source is None else super().observed
+            return ChoiceMap._from_flat({path: self.values[path] for path in observed})
+        records = self.executed.records.items()  # in the order in which the program makes them
+        return ChoiceMap._from_flat({path: record[1] for path, record in records if path in observed})
 
     def __repr__(self) -> str:
         if self._is_as_it_was():

@@ -9,10 +9,10 @@ give, from a warning to an impossible trace, is done by today's runtime, from th
 from __future__ import annotations
 
 import logging
-import threading
+import math
 import time
-import weakref
 from collections.abc import Callable
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.compiler.hir import collector
 from gendsl.compiler.hir.failures import FailedText, NotClosed
+from gendsl.compiler.llvm.recorded_values import is_same as is_same_value
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compiled import policy, thresholds
 from gendsl.inference.compiled.comparison import are_close
@@ -41,6 +42,7 @@ _LOG = logging.getLogger(__name__)
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run an operation as today."""
 _TOLERANCE = 1e-9
+_PLAIN = frozenset([bool, int, float, str, type(None), range])
 
 
 class Call(NamedTuple):
@@ -86,7 +88,7 @@ class DrawnAt:
         self.model, self.args, self.observed = sampler.program, args, observed
         self.as_it_was: AsItWas = sampler.as_it_was
         self.made, self.sampler = made, sampler
-        self.retval = UNSET if sampler.closed.returned is None else made.retval
+        self.retval = made.retval if sampler.returns else UNSET
 
     @property
     def log_density(self) -> float:
@@ -124,7 +126,9 @@ class _Sampler:
     """The machine code of a program for arguments of some types.
 
     Attributes:
-        args: the arguments that it was given last, which nobody else can change.
+        args, types: the arguments that it was given last, which nobody else can change, and what they are of.
+        may_change: whether there are objects among these, which are not copied.
+        returns: whether it gives what the program returned, with the bits that Python gives it.
         calls, strays, failed: how often it ran, more than choices was asked of what it gave, and it failed.
         compared: how often what it made was compared with the reference.
     """
@@ -140,8 +144,10 @@ class _Sampler:
         if missing is not None:
             raise NotClosed(missing)
         self.program, self.args = program, private(args)
+        self.types, self.may_change = tuple(map(_type, self.args)), any(map(_may_change, self.args))
         with collector.waiting():
             self.closed: ClosedSampler = ClosedSampler(program, self.args, returns=True)
+        self.returns = self.closed.returned is not None
         self.memories: list[CalledSampler] = []
         self.calls = self.strays = self.failed = self.compared = 0
         self.seconds = self.compare_at = 0.0
@@ -153,8 +159,10 @@ class _Sampler:
         if type(args) is not tuple or len(args) != len(self.args):
             return False
         new = private(args, self.args)
-        if all(map(is_same, self.args, new)):
+        if not self.may_change and all(map(is_same, self.args, new)):
             return True
+        if tuple(map(_type, new)) != self.types:
+            return False
         before, self.args = self.args, new
         try:
             self.closed.arguments(self.args)
@@ -197,7 +205,7 @@ class _Sampler:
             values += own[1]
             count = len(keys) if number == 0 else count
         for memory in self.memories:
-            if memory.given.is_of(keys, count):
+            if memory.given.is_of(keys, values, count):
                 memory.give(values)
                 return memory
         one = Given(self.closed.lowered, keys, values, count)
@@ -222,6 +230,36 @@ class _Sampler:
         if size in self.sizes_compared and now < self.compare_at:
             return False
         return is_affordable(self.seconds)
+
+
+def _type(value: Any) -> Any:
+    """What an argument is of: other values of that give results of the same types."""
+    kind = type(value)
+    if kind in _PLAIN or issubclass(kind, np.generic):
+        return kind
+    if kind is list:
+        types = frozenset(map(type, value))
+        return kind, types if types <= _PLAIN else frozenset(map(_type, value))
+    if isinstance(value, tuple):
+        return kind, *map(_type, value)
+    if kind is dict:
+        return kind, frozenset(map(_type, value)), frozenset(map(_type, value.values()))
+    if kind is np.ndarray:
+        return kind, value.dtype, value.ndim
+    attributes = getattr(value, "__dict__", None)
+    if attributes is None or callable(value):
+        return kind, id(value)  # nothing is known of another one
+    return kind, *((name, _type(one)) for name, one in attributes.items())
+
+
+def _may_change(value: Any) -> bool:
+    """Whether an argument that nobody else has may be changed all the same: objects are not copied."""
+    kind = type(value)
+    if kind in _PLAIN or kind is np.ndarray or issubclass(kind, np.generic):
+        return False
+    if isinstance(value, (list, tuple)):
+        return not _PLAIN.issuperset(map(type, value)) and any(map(_may_change, value))
+    return kind is not dict or any(map(_may_change, value)) or any(map(_may_change, value.values()))
 
 
 class _Called:
@@ -253,39 +291,30 @@ class _Called:
         return self.samplers[-1]
 
 
-class _Hands(threading.local):
-    """What is known of the calls in one thread, by the program, of which nothing here may hold more."""
-
-    def __init__(self) -> None:
-        self.called: weakref.WeakKeyDictionary[Any, _Called] = weakref.WeakKeyDictionary()
-
-    def on(self, program: Any) -> _Called:
-        """What is known of the operations on a program."""
-        found = self.called.get(program)
-        if found is None:
-            found = self.called[program] = _Called()
-        return found
-
-
-_HANDS = _Hands()
+def _called(program: Any) -> _Called:
+    """What is known of the operations on a program that were called in this thread."""
+    found: _Called | None = program.hands.get(get_ident())
+    if found is None:
+        found = program.hands[get_ident()] = _Called()
+    return found
 
 
 def told_of(program: Any) -> str | None:
     """How operations on a program run that are called by hand; None if none were called often."""
-    called = _HANDS.called.get(program)
-    if called is None or not (called.samplers or called.refused):
+    called = _called(program)
+    if not (called.samplers or called.refused):
         return None
     return f"as today: {called.refused}" if called.refused else "as machine code"
 
 
 def expect(program: Any, calls: int) -> None:
     """Note that an operation on a program is going to be called so often."""
-    _HANDS.on(program).work += calls * thresholds.A_STEP
+    _called(program).work += calls * thresholds.A_STEP
 
 
 def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     """What an operation gives: by machine code, or as today."""
-    called = _HANDS.on(program)
+    called = _called(program)
     if called.refused or wanted() in _TODAYS or runs_whole():
         return today()
     if not called.samplers:
@@ -337,8 +366,8 @@ def _made(sampler: _Sampler, call: Call) -> Any:
     """What machine code gives; None if that is nothing."""
     sampler.calls += 1
     is_score = call.operation == "assess"
-    if is_score and sampler.closed.returned is None:
-        return None  # which returns what the program does
+    if is_score and not sampler.returns:
+        return None  # which gives what the program returns
     rng = np.random.default_rng(0) if is_score else as_rng(call.rng)
     if type(rng) is not np.random.Generator:
         return None  # one of another class may draw otherwise than its bits say
@@ -352,15 +381,12 @@ def _made(sampler: _Sampler, call: Call) -> Any:
         return None
     if is_score and made.size != len(memory.given.paths):
         return None  # a choice is missing
-    result: Any
-    if is_score:
-        result = Assessed(made.log_prob, made.retval)
-    else:
-        trace = LookedAt(DrawnAt(sampler, sampler.args, memory.given.observed, made))
-        result = trace if call.operation == "simulate" else Generated(trace, made.weight)
     if sampler.is_due(made.size, time.perf_counter()):
         _compare(sampler, call, made, (rng, before))
-    return result
+    if is_score:
+        return Assessed(made.log_prob, made.retval) if sampler.returns else None
+    trace = LookedAt(DrawnAt(sampler, sampler.args, memory.given.observed, made))
+    return trace if call.operation == "simulate" else Generated(trace, made.weight)
 
 
 def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.Generator, Any]) -> None:
@@ -375,7 +401,13 @@ def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.G
     after, before = drawn
     rng = np.random.Generator(type(after.bit_generator)())
     rng.bit_generator.state = before
-    problem, path = _difference(made, call.by(sampler.program.reference, rng), (after, rng), sampler)
+    expected = call.by(sampler.program.reference, rng)
+    problem, path = _difference(made, expected, (after, rng))
+    if not problem and sampler.returns:
+        retval = (expected.trace if isinstance(expected, Generated) else expected).retval
+        if not _are_alike(made.retval, retval, math.inf):
+            problem = f"returned {made.retval!r}, and the reference {retval!r}"
+        sampler.returns = is_same_value(made.retval, retval)  # a sum in another order has other bits
     if problem:
         raise RuntimeMismatchError(
             f"{sampler.program.name}: the machine code of {call.operation!r} {problem}",
@@ -392,9 +424,7 @@ def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.G
     spend(sampler.seconds)
 
 
-def _difference(
-    made: Made, expected: Any, generators: tuple[Any, Any], sampler: _Sampler
-) -> tuple[str, Path | None]:
+def _difference(made: Made, expected: Any, generators: tuple[Any, Any]) -> tuple[str, Path | None]:
     """In what it differs from what the reference gives; nothing if in nothing, and the address, if it is at
     one.
     """
@@ -403,20 +433,17 @@ def _difference(
     size = abs(found) + abs(log_prob)
     if not are_close(found, log_prob, size):
         return f"has the log density {found}, and the reference {log_prob}", None
-    if sampler.closed.returned is not None and not _are_alike(made.retval, trace.retval):
-        return f"returned {made.retval!r}, and the reference {trace.retval!r}", None
     if isinstance(expected, Assessed):
         return "", None
-    weight = expected.log_weight if isinstance(expected, Generated) else 0.0
-    if not are_close(made.weight, weight, size):
-        return f"has the log weight {made.weight}, and the reference {weight}", None
+    if isinstance(expected, Generated) and not are_close(made.weight, expected.log_weight, size):
+        return f"has the log weight {made.weight}, and the reference {expected.log_weight}", None
     mine = made.choices if isinstance(made.choices, dict) else made.choices.choices()
     values = dict(values_of(trace))
     if mine.keys() != values.keys():
         path = next(iter(mine.keys() ^ values.keys()))
         return f"has {len(mine)} choices, and the reference {len(values)}", path
     for at, value in values.items():
-        if not _are_alike(value, mine[at]):
+        if not _are_alike(value, mine[at], _TOLERANCE):
             return f"has {mine[at]!r} there, and the reference {value!r}", at
     states = [str(one.bit_generator.state) for one in generators]
     if states[0] != states[1]:
@@ -424,6 +451,15 @@ def _difference(
     return "", None
 
 
-def _are_alike(one: Any, other: Any) -> bool:
-    """Whether values of one type are the same but for rounding."""
-    return type(one) is type(other) and same_value(one, other, rtol=_TOLERANCE, atol=_TOLERANCE)
+def _are_alike(one: Any, other: Any, tolerance: float) -> bool:
+    """Whether values are of the same types, and the same but for rounding of floats."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(_are_alike(a, b, tolerance) for a, b in pairs)
+    if isinstance(one, float) and tolerance == math.inf:
+        return True
+    if isinstance(one, np.ndarray) and one.dtype == np.float64 and tolerance == math.inf:
+        return bool(one.shape == other.shape and other.dtype == one.dtype)
+    return same_value(one, other, rtol=tolerance, atol=tolerance)
