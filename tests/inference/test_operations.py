@@ -254,7 +254,7 @@ def test_most_of_it_is_machine_code():
     for given in GIVEN:
         made = outcome(model.generate, (XS, 1.0), given, rng=0)[0]
         found += isinstance(made, tuple) and type(made.trace) is LookedAt
-    assert found >= 24
+    assert found >= 23
 
 
 @pytest.mark.parametrize(
