@@ -23,6 +23,7 @@ import drift
 import gradient_kernels
 import local_moves
 import numpy as np
+import operations
 import particle_filter
 import parts
 import plot
@@ -38,6 +39,7 @@ GROUPS: dict[str, Group] = {
     **compiling.GROUPS,
     **drift.GROUPS,
     **gradient_kernels.GROUPS,
+    **operations.GROUPS,
     **parts.GROUPS,
     **particle_filter.GROUPS,
     **steps.GROUPS,

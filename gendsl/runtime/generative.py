@@ -254,7 +254,9 @@ class GenFunction(GenerativeFunction):
 
     def explain(self) -> str:
         origin = self.compiled.origin
-        return explain_reference(origin) if self.is_reference else explain(
+        if self.is_reference:
+            return explain_reference(origin)
+        told = explain(
             self.compiled.program,
             origin,
             lambda loop: loop.columns is not None,
@@ -262,6 +264,8 @@ class GenFunction(GenerativeFunction):
             together=0 if self.linked is None or not has_groups(self.linked) else small.CHOICES,
             many=column_loops.FIXED,
         )
+        how = import_module(_OPERATIONS).told_of(self) if self.called >= _FEW_CALLS else None
+        return told if how is None else f"{told}\nsimulate, generate and assess run {how}"
 
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
         operations = self._operations()

@@ -542,7 +542,7 @@ def test_what_lies_outside_may_change(monkeypatch):
     monkeypatch.setitem(globals(), "SCALE", 2.0)
     for seed in range(3):
         assert_same(outside.simulate(rng=seed), outside.reference.simulate(rng=seed))
-    assert operations.told_of(outside).startswith("as today: ")
+    assert operations.told_of(outside).startswith("step by step: ")
     assert kept[0]["x"] == kept[1]["x"] and kept[0].retval == kept[1].retval == 1.0
 
 
@@ -554,7 +554,7 @@ def test_programs_that_are_not_closed():
 
     for seed in range(3):
         assert local.simulate(rng=seed).retval == local.reference.simulate(rng=seed).retval
-    assert operations.told_of(local).startswith("as today: ")
+    assert operations.told_of(local).startswith("step by step: ")
 
 
 def test_it_is_given_up_where_traces_are_edited(monkeypatch):
@@ -566,9 +566,11 @@ def test_it_is_given_up_where_traces_are_edited(monkeypatch):
         x = ~normal(0.0, 1.0)
         y = ~normal(x, 1.0)
 
+    local.simulate(rng=0)
+    assert local.explain().endswith("\nsimulate, generate and assess run as machine code")
     for seed in range(12):
         local.simulate(rng=seed).update({"y": 1.0})
-    assert operations.told_of(local) == "as today: more than choices is asked of the traces too often"
+    assert operations.told_of(local) == "step by step: more than choices is asked of the traces too often"
 
 
 def test_it_is_given_up_where_it_fails(monkeypatch):
@@ -582,7 +584,7 @@ def test_it_is_given_up_where_it_fails(monkeypatch):
 
     for seed in range(12):
         assert local.generate((), {"y": 2.0}, rng=seed).log_weight == -math.inf
-    assert operations.told_of(local) == "as today: machine code fails too often"
+    assert operations.told_of(local) == "step by step: machine code fails too often"
 
 
 def test_few_calls_are_not_compiled(monkeypatch):

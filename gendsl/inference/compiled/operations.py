@@ -304,7 +304,7 @@ def told_of(program: Any) -> str | None:
     called = _called(program)
     if not (called.samplers or called.refused):
         return None
-    return f"as today: {called.refused}" if called.refused else "as machine code"
+    return f"step by step: {called.refused}" if called.refused else "as machine code"
 
 
 def expect(program: Any, calls: int) -> None:
