@@ -16,6 +16,7 @@ from gendsl import (
     gamma,
     gen,
     iid,
+    mvnormal,
     normal,
     poisson,
     select,
@@ -423,6 +424,52 @@ def begun_with(n, k):
         zs.append(("x", i) @ ~categorical([1 / k] * k))
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[i], 1.0)
+
+
+@gen
+def from_a_choice(n, k):
+    z = ("z", 0) @ ~categorical([1 / k] * k)
+    ("y", 0) @ ~normal(3 * z, 1.0)
+    for i in range(1, n):
+        z = ("z", i) @ ~categorical([(1 + (j == z)) / (k + 1) for j in range(k)])
+        ("y", i) @ ~normal(3 * z, 1.0)
+
+
+@gen
+def from_another(n, k):
+    x = ~categorical([1 / k] * k)
+    z = x
+    for i in range(n):
+        z = ("z", i) @ ~categorical([(1 + (j == z)) / (k + 1) for j in range(k)])
+        ("y", i) @ ~normal(3 * z, 1.0)
+
+
+@gen
+def walk_from_a_choice(n, k):
+    z = ("z", 0) @ ~normal(0.0, 2.0)
+    for i in range(1, n):
+        z = ("z", i) @ ~normal(0.5 * z, 1.0)
+        ("y", i) @ ~normal(z, 1.0)
+
+
+@gen
+def in_the_plane(n, k):
+    cov = np.array([[1.0, 0.4], [0.4, 0.8]])
+    c = [("c", j) @ ~mvnormal(np.zeros(2), 4 * np.eye(2)) for j in range(k)]
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        ("y", i) @ ~mvnormal(c[z], cov)
+
+
+@gen
+def states_in_the_plane(n, k):
+    c = [("c", j) @ ~mvnormal(np.zeros(2), 4 * np.eye(2)) for j in range(k)]
+    rows = [("row", j) @ ~dirichlet([1.0] * k) for j in range(k)]
+    z = ("z", 0) @ ~categorical([1 / k] * k)
+    ("y", 0) @ ~mvnormal(c[z], np.eye(2))
+    for i in range(1, n):
+        z = ("z", i) @ ~categorical(rows[z])
+        ("y", i) @ ~mvnormal(c[z], np.eye(2))
 
 
 @gen
@@ -1034,18 +1081,19 @@ PARTS = [
     rows_of_cells, dict_of_cells, dict_from_one, rows_of_other_lengths, array_from_one, ring, pairs, edges,
     by_groups, pairs_of_neighbours, some_chains, by_last, by_numbers, missing_marks,
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
-    two_before, changed_objects, changed_pairs,
+    two_before, changed_objects, changed_pairs, other_first, begun_with, from_a_choice, from_another,
+    walk_from_a_choice, in_the_plane, states_in_the_plane,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
-    first_too, other_first, begun_with, addressed, in_rows, skipped, appended_beside, appended_to, counts,
+    first_too, addressed, in_rows, skipped, appended_beside, appended_to, counts,
     counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
-CONTINUOUS = {latent, walk, ar2, vectors, scalar, sorted_values, by_groups}
+CONTINUOUS = {latent, walk, walk_from_a_choice, ar2, vectors, scalar, sorted_values, by_groups}
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 
 

@@ -123,7 +123,12 @@ class New(Statement):
 
 @dataclass(eq=False, slots=True)
 class Fill(Statement):
-    """A new list of `count` equal items; a negative count gives an empty list."""
+    """A new list of `count` equal items; a negative count gives an empty list.
+
+    Attributes:
+        keeps: whether it is a table of what is computed once for each index: what finds nothing there computes
+            it again, and puts it there.
+    """
 
     ONE = ("count",)
     MANY = ("item",)
@@ -133,6 +138,7 @@ class Fill(Statement):
     layout: tuple[Kind, ...]
     count: Expr
     item: tuple[Expr, ...]
+    keeps: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -65,8 +65,10 @@ from gendsl.compiler.passes.iterations import Iterations
 from gendsl.compiler.passes.list_items import resolve
 from gendsl.compiler.passes.lookups import once
 from gendsl.compiler.passes.loops import apart
+from gendsl.compiler.passes.memoise import forget
 from gendsl.compiler.passes.needed import keep_needed
 from gendsl.compiler.passes.reach import Boxes, Key, NoBlanketError, Reach
+from gendsl.compiler.passes.recurrences import take_all_apart
 from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import added_to, leaves_of
 
@@ -94,6 +96,8 @@ def blanket(
         return None
     try:
         whole = inlined(function, effects)
+        forget(whole)
+        take_all_apart(whole)
         apart(whole)
         name_places(whole)
         resolve(whole, effects)

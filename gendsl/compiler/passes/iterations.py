@@ -61,9 +61,7 @@ class Iterations:
         places = []
         for key in keys:
             place = Var(self.names.new(self.loop.var.name), "i")
-            at = Linear.of({self.at[key.axis]: 1}, 0)
-            found = at.plus(key.offset, -1) if key.sign > 0 else key.offset.plus(at, -1)
-            body.append(Set([place], [found.expr()], line=self.loop.line))
+            body.append(Set([place], [key.place(self.at).expr()], line=self.loop.line))
             places.append(place)
         return body, places
 

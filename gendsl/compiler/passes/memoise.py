@@ -66,6 +66,7 @@ from gendsl.compiler.hir.list_uses import ListUses
 from gendsl.compiler.hir.rewriting import may_fail, variables_of
 from gendsl.compiler.hir.text_effects import UNKNOWN, Layouts, TextEffects, made_by, meet, read_by
 from gendsl.compiler.passes.axes_sizes import Sizes, repeated
+from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.staging import Names
 
 MOST = 256
@@ -259,7 +260,7 @@ def _keep(function: Function, loop: For, found: _Found, names: Names) -> None:
     zeros = tuple(hir.ZEROS[kind] for kind in layout)
     before: Body = [
         Set([room], [_room(loop, found)], line=loop.line),
-        Fill(table, layout, room, zeros, line=loop.line),
+        Fill(table, layout, room, zeros, keeps=True, line=loop.line),
     ]
     has_room = _has_room(index, room)
     load = Load([is_known, *call.targets], table, layout, index, line=line)
@@ -302,7 +303,7 @@ def _keep_numbers(
         table, room = Var(names.new("known"), "r"), Var(names.new("room"), "i")
         before: Body = [
             Set([room], [_room(loop, found)], line=loop.line),
-            Fill(table, layout, Op("add", (room, _ONE), "i"), tuple(nothing), line=loop.line),
+            Fill(table, layout, Op("add", (room, _ONE), "i"), tuple(nothing), keeps=True, line=loop.line),
         ]
         _replace(function.body, loop, [*before, loop])
     else:
@@ -316,6 +317,27 @@ def _keep_numbers(
     ]
     _replace(loop.body, call, new)
     return table, room
+
+
+def forget(function: Function) -> None:
+    """Let a function keep nothing of what it computes for an index, as where few iterations of a loop run."""
+    tables = {one.target: one for one in hir.walk(function.body) if isinstance(one, Fill) and one.keeps}
+    if tables:
+        function.body = hir.copied_body(function.body, lambda one: _forgetting(one, tables))
+        clean_one(function)
+
+
+def _forgetting(one: Statement, tables: dict[Var, Fill]) -> Body | None:
+    match one:
+        case Fill(target=target) if target in tables:
+            return []
+        case Store(list=Var() as table) if table in tables:
+            return []
+        case If(then=[Load(list=Var() as table)], orelse=[]) if table in tables:
+            return []  # what it sets says already that nothing was found
+        case Load(targets=targets, list=Var() as table) if table in tables:
+            return [Set(list(targets), list(tables[table].item), line=one.line)]
+    return None
 
 
 def _replace(body: Body, old: Statement, new: Body) -> None:

@@ -14,7 +14,7 @@ All of it is found whatever the order of statements, until nothing more is found
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gendsl.compiler import hir
@@ -58,6 +58,8 @@ from gendsl.compiler.passes.term_sums import sums_of
 _MOST_KEYS = 4
 """By how many keys iterations of a loop are found at most: there may be a copy of its body for each."""
 _MOST_BOXES = 6
+ANY = -1
+"""The axis of a key that says the same iteration whichever choice it is."""
 _STATEMENTS = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Return,
     Fail, Visit, Read,
@@ -71,7 +73,7 @@ class Key(NamedTuple):
     """Iterations of a loop: those in which an index, `sign * variable + offset`, is one of the choice's.
 
     Attributes:
-        axis: which of the choice's indices.
+        axis: which of the choice's indices; ANY for the one iteration in which the variable is the offset.
         computed: the index, where it is computed from data in another way; then there is no sign.
     """
 
@@ -79,6 +81,13 @@ class Key(NamedTuple):
     sign: int
     offset: Linear
     computed: Expr | None = None
+
+    def place(self, at: Sequence[Var]) -> Linear:
+        """The iteration, for the indices of the choice; there is none such where the index is computed."""
+        if self.axis == ANY:
+            return self.offset
+        index = Linear.of({at[self.axis]: 1}, 0)
+        return index.plus(self.offset, -1) if self.sign > 0 else self.offset.plus(index, -1)
 
     def may_meet(self, other: Key) -> bool:
         """Whether both may say the same iteration."""
@@ -143,8 +152,8 @@ class Reach:
         """Where a statement itself has to do with what is reached."""
         found = self.under.get(id(one))
         if isinstance(one, (For, Loop, Block, If)):
-            return _either(found, self.of(*hir.expressions(one)))
-        return _either(found, _either(self._read(one), self.of(*hir.targets(one))))
+            return self._only_there(one, _either(found, self.of(*hir.expressions(one))))
+        return self._only_there(one, _either(found, _either(self._read(one), self.of(*hir.targets(one)))))
 
     def has_another_length(self, ref: Expr) -> bool:
         """Whether a list may have another number of items."""
@@ -271,6 +280,22 @@ class Reach:
                 return found
             found |= more
 
+    def _only_there(self, one: Statement, boxes: Boxes | None) -> Boxes | None:
+        """The same for a statement that is come to in one iteration alone, as in a branch of `t == 0`."""
+        around = [outer.var for outer in self.indices.around[id(one)] if isinstance(outer, For)]
+        values = {var: self.indices.only_value(one, var) for var in around if var in self.loops.independent}
+        known = {
+            var: frozenset([Key(ANY, 0, Linear((), value))])
+            for var, value in values.items()
+            if value is not None
+        }
+        if boxes is None or not known:
+            return boxes
+        found: Boxes | None = None
+        for box in boxes:
+            found = _either(found, ({**known, **box},))
+        return found
+
     def _flow(self, body: Body, under: Boxes | None) -> None:
         for one in body:
             if under is not None:
@@ -285,12 +310,13 @@ class Reach:
                 self._flow(inner, inside)
 
     def _statement(self, one: Statement, under: Boxes | None) -> None:
-        found = _either(under, self._read(one))
+        found = self._only_there(one, _either(under, self._read(one)))
         match one:
             case Set(targets=targets, values=values):
                 for target, value in zip(targets, values, strict=True):
                     if target not in self.sums:
-                        self._grow(self.reached, target, _either(under, self.of(value)))
+                        reached = self._only_there(one, _either(under, self.of(value)))
+                        self._grow(self.reached, target, reached)
                     elif under is not None and not self.sums.isdisjoint(variables_of(value) - {target}):
                         raise NoBlanketError
             case Visit(targets=targets, indices=indices):
@@ -412,5 +438,5 @@ def _bounded(box: Box) -> Box:
     return {
         var: keys
         for var, keys in box.items()
-        if len(keys) <= _MOST_KEYS and len({key.axis for key in keys}) == 1
+        if len(keys) <= _MOST_KEYS and len({key.axis for key in keys} - {ANY}) <= 1
     }

@@ -85,11 +85,23 @@ def take_apart(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> N
             clean_one(function)
 
 
+def take_all_apart(function: Function) -> None:
+    """The same of all loops in a function itself, whether they run in lanes then or not."""
+    context = _Context([function], ())
+    context.for_lanes = False
+    if context.visit(function, function.body, []):
+        clean_one(function)
+
+
 class _Context:
-    """What is known of a text, as far as it is asked for."""
+    """What is known of a text, as far as it is asked for.
+
+    Attributes:
+        for_lanes: whether loops are only taken apart where both parts run in lanes then.
+    """
 
     def __init__(self, functions: list[Function], meetings: Iterable[Meeting]) -> None:
-        self.functions = functions
+        self.functions, self.for_lanes = functions, True
         self.axes = Axes([], meetings)
         self._sizes: Sizes | None = None
 
@@ -134,7 +146,7 @@ class _Context:
                 made = _Apart(function, last, *carried, names, self.axes)
             except _NotApartError:
                 break
-            if last is loop and not self.is_over_data(function, loop):
+            if last is loop and self.for_lanes and not self.is_over_data(function, loop):
                 break
             before += made.before
             if made.first is not None:
@@ -143,7 +155,7 @@ class _Context:
             body[at:] = [*before, *ahead, last, *after, *rest]
         if last is loop:
             return False
-        if self._run_in_lanes(function, ahead, last, [*after, *rest], around):
+        if not self.for_lanes or self._run_in_lanes(function, ahead, last, [*after, *rest], around):
             return True
         body[at:] = [loop, *rest]
         return False
