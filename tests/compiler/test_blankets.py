@@ -453,6 +453,15 @@ def walk_from_a_choice(n, k):
 
 
 @gen
+def walk_from_two(n, k):
+    a = ("z", 0) @ ~normal(0.0, 2.0)
+    b = ("z", 1) @ ~normal(a, 1.0)
+    for i in range(2, n):
+        a, b = b, ("z", i) @ ~normal(1.2 * b - 0.4 * a, 1.0)
+        ("y", i) @ ~normal(b, 1.0)
+
+
+@gen
 def in_the_plane(n, k):
     cov = np.array([[1.0, 0.4], [0.4, 0.8]])
     c = [("c", j) @ ~mvnormal(np.zeros(2), 4 * np.eye(2)) for j in range(k)]
@@ -1082,7 +1091,7 @@ PARTS = [
     by_groups, pairs_of_neighbours, some_chains, by_last, by_numbers, missing_marks,
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
     two_before, changed_objects, changed_pairs, other_first, begun_with, from_a_choice, from_another,
-    walk_from_a_choice, in_the_plane, states_in_the_plane,
+    walk_from_a_choice, walk_from_two, in_the_plane, states_in_the_plane,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
@@ -1093,7 +1102,7 @@ WHOLE = [
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
-CONTINUOUS = {latent, walk, walk_from_a_choice, ar2, vectors, scalar, sorted_values, by_groups}
+CONTINUOUS = {latent, walk, walk_from_a_choice, walk_from_two, ar2, vectors, scalar, sorted_values, by_groups}
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 
 

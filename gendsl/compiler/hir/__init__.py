@@ -126,8 +126,8 @@ class Fill(Statement):
     """A new list of `count` equal items; a negative count gives an empty list.
 
     Attributes:
-        keeps: whether it is a table of what is computed once for each index: what finds nothing there computes
-            it again, and puts it there.
+        keeps: whether it is a table of what is computed once for each index: what is not found there is
+            computed, and put there.
     """
 
     ONE = ("count",)

@@ -222,8 +222,8 @@ class Indices:
 
     def only_value(self, one: Statement, var: Var) -> int | None:
         """The number that a loop's variable is where a statement is come to, if it is one alone."""
-        loop = self.loops[var]
-        start = self.linear(loop.start)
+        start = self.linear(self.loops[var].start)
+        low = dict(self._lowest(one)).get(var, None if start.terms else start.number)
         for name, left, right in self._comparisons(one):
             index = left.plus(right, -1)
             if index.factor(var) != 1 or len(index.terms) != 1:
@@ -231,8 +231,8 @@ class Indices:
             value = -index.number
             if name == "eq":
                 return value
-            if not start.terms and name in ("lt", "le") and value - (name == "lt") == start.number:
-                return start.number
+            if name in ("lt", "le") and value - (name == "lt") == low:
+                return low
         return None
 
 

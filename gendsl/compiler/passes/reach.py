@@ -55,7 +55,7 @@ from gendsl.compiler.passes.indices import Indices, Linear
 from gendsl.compiler.passes.loops import Loops
 from gendsl.compiler.passes.term_sums import sums_of
 
-_MOST_KEYS = 4
+_MOST_KEYS = 6
 """By how many keys iterations of a loop are found at most: there may be a copy of its body for each."""
 _MOST_BOXES = 6
 ANY = -1
