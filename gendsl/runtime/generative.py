@@ -231,10 +231,10 @@ class GenFunction(GenerativeFunction):
             ArgumentError: there is no text for this operation, or the arguments don't fit.
         """
         from gendsl.compiler.hir.failures import NotClosed
-        from gendsl.compiler.run.closed import ClosedDensity
+        from gendsl.compiler.run.closed import ClosedDensity, ClosedText
         from gendsl.compiler.run.closed_sampler import ClosedSampler
 
-        texts = {"assess": ClosedDensity, "generate": ClosedSampler}
+        texts: dict[str, type[ClosedText]] = {"assess": ClosedDensity, "generate": ClosedSampler}
         if operation not in texts:
             raise ArgumentError(
                 f"there is no text for the operation {operation!r}",

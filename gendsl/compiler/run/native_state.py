@@ -73,6 +73,7 @@ class NativeState(NativeChoices, ChainState):
         borrowed: what else has arrays of the current trace: the memory of one that was gone back to.
     """
 
+    closed: ChainKernel
     form = "machine code"
     steps_again = 1000
 
