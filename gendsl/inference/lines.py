@@ -102,12 +102,14 @@ def values_of(distribution: Distribution, path: Path, maker: str) -> Sequence[An
     found = distribution.support
     every = found.values if found.discrete else None
     if every is None:
-        kind = "infinitely many values" if found.discrete else "a continuous distribution"
-        others = "slice_sampling or mh" if found.discrete else "slice_sampling, mh or hmc"
+        kind = "infinitely many values, or too many" if found.discrete else "a continuous distribution"
+        fix = "use slice_sampling, mh or hmc"
+        if found.discrete:
+            fix = "use slice_sampling or mh; in place of an array make a choice of each of its entries"
         raise KernelError(
             f"{maker} enumerates the values of a choice, and this one has {kind}: {distribution!r}",
             address=path,
-            fix=f"use {others}",
+            fix=fix,
         )
     return every
 

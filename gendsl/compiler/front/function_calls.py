@@ -119,7 +119,7 @@ def inlined(
     called = function if outer is None else (node, outer)
     again = sum(isinstance(one, tuple) and one[0] is node for one in program.stack)
     if called in program.stack or again >= MOST_ACTIVATIONS:
-        raise frame.not_closed("a function in place of its calls that calls itself")
+        raise frame.not_closed("a function within another that calls itself: define it outside of it")
     if len(program.stack) > DEEPEST_INLINE:
         raise frame.not_closed("calls that are nested too deeply")
     activation = (frame.activation, id(frame.here), frame.unrolled, id(node))

@@ -144,7 +144,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
     narrower = frame.without(value, _has_no_items)
     if narrower is not value:
         return sequence(frame, narrower)
-    raise frame.not_closed(f"a loop over {describe(value.type)}")
+    fix = ", whose order only Python knows: write sorted(...)" if isinstance(value.type, Set) else ""
+    raise frame.not_closed(f"a loop over {describe(value.type)}{fix}")
 
 
 def _has_no_items(type: Type) -> bool:

@@ -208,14 +208,16 @@ class _Blanket:
         return "mixed"
 
     def _keys(self, loop: For, where: Where) -> list[Key]:
-        """The keys of the iterations of a loop that have to do with the choice."""
+        """The keys of the iterations of a loop that have to do with the choice, the first iterations first:
+        where a value has the density zero, those that read it may fail.
+        """
         every = {
             key
             for boxes in self._inside(loop, where)
             for box in boxes
             for key in box.get(loop.var, ())
         }
-        return sorted(every, key=repr)
+        return sorted(every, key=Key.order)
 
     def _changes_lists(self, loop: For) -> bool:
         """Whether a loop changes lists that its iterations don't make."""

@@ -89,6 +89,10 @@ class Key(NamedTuple):
         index = Linear.of({at[self.axis]: 1}, 0)
         return index.plus(self.offset, -1) if self.sign > 0 else self.offset.plus(index, -1)
 
+    def order(self) -> tuple[Any, ...]:
+        """What sorts keys by the iterations that they say, as far as these can be told."""
+        return self.axis, self.sign, repr((self.offset.terms, self.computed)), -self.sign * self.offset.number
+
     def may_meet(self, other: Key) -> bool:
         """Whether both may say the same iteration."""
         if self.computed is not None or other.computed is not None or self[:2] != other[:2]:

@@ -13,6 +13,7 @@ from gendsl.compiler.front.subtrees import each_call
 from gendsl.compiler.hir import Body, Expr, Function, Primitive, Var
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.templates import MODEL, NO_VALUE, Template
+from gendsl.compiler.hir.types import PathPart
 
 
 class Pair(NamedTuple):
@@ -58,6 +59,8 @@ class Proposals:
             if drawn.context is not mine or drawn.type == NO_VALUE:
                 continue
             found = list(self._matches(drawn, drawn.own, theirs, ()))
+            if len(found) != 1 and any(isinstance(part, PathPart) for part in drawn.own):
+                raise NotClosed("a proposal at an address with a tuple of any length")
             if len(found) != 1:
                 raise NotClosed(f"a proposal at {drawn.own!r}, where the model makes no such choice")
             (pair,) = found
