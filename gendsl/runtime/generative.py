@@ -1,4 +1,4 @@
-"""`@gen`: a Python function as a generative function."""
+"""`@gen`: a Python function as a generative function, with all that one can be asked for in one module."""
 
 from __future__ import annotations
 
@@ -70,7 +70,12 @@ class GenFunction(GenerativeFunction):
         compiled: the compiled body.
         bound: the first argument of every call, alone in a tuple: `self` of a method, `cls` of a classmethod.
         kind: `classmethod` or `staticmethod` where `@gen` stands above one of these.
+
+    Attributes:
+        called: how often `simulate`, `generate` and `assess` were called; of others than methods.
     """
+
+    called = 0
 
     def __init__(
         self,
@@ -82,8 +87,6 @@ class GenFunction(GenerativeFunction):
     ) -> None:
         self.compiled = compiled
         self.direct = direct
-        self.called = 0  # how often `simulate`, `generate` and `assess` were
-        self.hands: dict[int, Any] = {}  # and by which threads, as soon as that is often
         self.bound = bound
         self.kind = kind
         original = compiled.original

@@ -33,7 +33,12 @@ from gendsl import (
 )
 from gendsl.choices import choicemap, same_value
 from gendsl.compiler.run import drawn_choices
-from gendsl.errors import RuntimeMismatchError
+from gendsl.errors import (
+    MissingChoiceError,
+    NotDeterministicError,
+    RuntimeMismatchError,
+    UnknownAddressError,
+)
 from gendsl.inference import importance_resampling, importance_sampling, mh
 from gendsl.inference.compiled import operations, policy, thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
@@ -97,6 +102,9 @@ def test_the_models_of_the_families(model):
     program, args, init = model.program, model.args(size), model.init(size)
     observations = model.observations(size, np.random.default_rng(5))
     program.generate(args, observations, init=init, rng=0)
+    if model.name in ("recursive", "grammar"):
+        assert operations.told_of(program) == "step by step: a function that calls itself"
+        return
     before = failed(program)
     rng, own = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(3):
@@ -667,6 +675,201 @@ def test_programs_are_let_go():
     gone = made()
     gc.collect()
     assert gone() is None
+
+
+# --- what a review found ---------------------------------------------------------------------------
+
+
+@gen
+def tree(p):
+    s = ~bernoulli(p)
+    if s:
+        left = "l" @ ~tree(p)
+        right = "r" @ ~tree(p)
+        return 1
+    return 0
+
+
+def test_programs_that_call_themselves_are_left_to_today(monkeypatch):
+    for seed in range(3):
+        assert_same(tree.simulate((0.3,), rng=seed), tree.reference.simulate((0.3,), rng=seed))
+    assert operations.told_of(tree) == "step by step: a function that calls itself"
+
+
+def test_indices_that_are_far_apart(monkeypatch):
+    @gen
+    def ids(us):
+        m = ~normal(0.0, 1.0)
+        for u in us:
+            ("x", u) @ ~normal(m, 1.0)
+
+    for far in (3, 1_000_000, 4, 5):
+        args = ([1, 2, far],)
+        found = ids.simulate(args, rng=far)
+        assert_same(found, ids.reference.simulate(args, rng=far))
+        assert type(found) is (LookedAt if 3 < far < 1_000 else type(found))
+    sampler = operations._called(ids).samplers[0]
+    assert sampler.failed == 1 and sum(map(len, sampler.memories[0].columns[1])) < 1_000
+
+
+def test_one_generator_for_many_threads():
+    @gen
+    def grows(p):
+        i = 0
+        while ("s", i) @ ~bernoulli(p):
+            i += 1
+        z = ~normal(0.0, 1.0)
+
+    grows.simulate((0.5,), rng=0)
+    rng, found = np.random.default_rng(1), []
+
+    def work():
+        found.extend(grows.simulate((0.9,), rng=rng)["z"] for _ in range(60))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == len(found) == 360
+
+
+class Slots:
+    __slots__ = ("a",)
+
+
+SHARED = [1.0, 2.0]
+
+
+def test_types_of_what_is_given():
+    @gen
+    def of_dict(d):
+        x = ~normal(d["a"] - 2**53, 1.0)
+        return d["a"]
+
+    @gen
+    def of_object(o):
+        x = ~normal(0.0, 1.0)
+        return o.a
+
+    @gen
+    def of_shared():
+        x = ~normal(0.0, 1.0)
+        return SHARED[0]
+
+    for a in (1.0, 2**53 + 1, True, np.float64(2.0)):
+        given = {"a": a, "b": 2.0, "c": 1}
+        assert_same(of_dict.simulate((given,), rng=1), of_dict.reference.simulate((given,), rng=1))
+        thing = Slots()
+        thing.a = a
+        assert_same(of_object.simulate((thing,), rng=1), of_object.reference.simulate((thing,), rng=1))
+        SHARED[:] = [a, 4.0]
+        assert_same(of_shared.simulate(rng=1), of_shared.reference.simulate(rng=1))
+
+
+def test_nothing_of_a_trace_can_be_changed():
+    @gen
+    def local(xs):
+        x = ~iid(normal(0.0, 1.0), 3)
+        y = ~mvnormal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
+
+    given = np.array([1.0, 2.0])
+    _, one, other = (local.generate(([1.0, 2.0],), {"y": given}, rng=1).trace for _ in range(3))
+    assert type(one) is LookedAt
+    for array in (one["x"], one["y"], one.choices["x"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 99.0
+    given[0] = 99.0
+    assert one["y"][0] == 1.0
+    assert one.args[0] is not other.args[0]
+
+
+def test_a_trace_says_so_where_the_program_is_another_by_then(monkeypatch):
+    @gen
+    def local():
+        x = ~normal(0.0, SCALE)
+        y = ~normal(x, SCALE)
+        return {"x": x}
+
+    local.simulate(rng=0)
+    trace = local.simulate(rng=1)
+    assert type(trace) is LookedAt
+    value, density = trace["x"], trace.log_prob
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert trace["x"] == value and trace.log_prob == density and dict(trace.choices.items())
+    for ask in (
+        lambda: trace.retval,
+        lambda: trace.project(select("x")),
+        lambda: trace.update({"x": 1.0}),
+        lambda: trace.regenerate(select("x")),
+        lambda: pickle.dumps(trace),
+    ):
+        with pytest.raises(NotDeterministicError, match="something else outside"):
+            ask()
+
+
+def test_errors_of_numpy():
+    @gen
+    def local():
+        x = ~normal(-5.0, 1.0)
+        y = ~bernoulli(0.5 if np.isnan(np.log(x)) else 0.1)
+
+    with np.errstate(all="ignore"):
+        local.simulate(rng=0)
+    assert is_compiled(local)
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        local.simulate(rng=1)
+
+
+def test_what_is_observed_and_given_a_start():
+    for given, start in [({("y", 1): 1.0}, {"y": [5.0]}), ({"y": [1.0, 2.0, 3.0]}, {("y", 1): 5.0})]:
+        rngs = [np.random.default_rng(1) for _ in range(2)]
+        found = outcome(model.generate, (XS, 1.0), given, init=start, rng=rngs[0])
+        with running_on("compiled"):
+            expected = outcome(model.generate, (XS, 1.0), given, init=start, rng=rngs[1])
+        assert isinstance(expected[0], UnknownAddressError)
+        assert_same_outcome(found, expected)
+        assert len({str(rng.bit_generator.state) for rng in rngs}) == 1
+
+
+def test_assess_draws_nothing():
+    @gen
+    def local():
+        i = 0
+        while not ("stop", i) @ ~bernoulli(1e-12):
+            i += 1
+
+    local.assess((), {("stop", 0): True})
+    assert is_compiled(local)
+    with pytest.raises(MissingChoiceError):
+        local.assess((), {("stop", 0): False})
+    assert max(map(len, operations._called(local).samplers[0].memories[0].columns[0])) < 100
+
+
+def test_a_wrong_call_changes_nothing():
+    @gen
+    def local(n):
+        x = ~normal(n, 1.0)
+
+    local.simulate((1.0,), rng=0)
+    for _ in range(3):
+        with pytest.raises(Exception, match="tuple"):
+            local.simulate([1.0], rng=0)
+    assert is_compiled(local)
+
+
+def test_other_addresses_in_each_call(monkeypatch):
+    monkeypatch.setattr(thresholds, "FIRST_CALLS", 8)
+    monkeypatch.setattr(thresholds, "MOST_STRAYS", 0.2)
+
+    @gen
+    def local(n):
+        for i in range(n):
+            ("x", i) @ ~normal(0.0, 1.0)
+
+    for n in range(1, 12):
+        local.generate((n,), {("x", i): 1.0 for i in range(n)}, rng=n)
+    assert operations.told_of(local) == "step by step: choices are given at other addresses too often"
 
 
 # --- importance sampling ---------------------------------------------------------------------------

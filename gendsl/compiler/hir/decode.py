@@ -43,7 +43,7 @@ def from_words(type: Any, leaves: Any) -> Any:
 
 
 def from_arena(type: Array, columns: Sequence[np.ndarray], arena: np.ndarray) -> list[Any]:
-    """The arrays of columns of leaves; at once, if they are of one shape and lie in the arena."""
+    """The arrays of columns of leaves, read-only; at once, if they are of one shape and lie in the arena."""
     (headers, start, *axes), base = columns, arena.ctypes.data
     at = (headers - base) >> 3
     if _are_inside(at + 2, arena) and all((axis == axis[0]).all() for axis in axes):
@@ -51,8 +51,13 @@ def from_arena(type: Array, columns: Sequence[np.ndarray], arena: np.ndarray) ->
         positions = _positions(0, [int(axis[0]) for axis in axes])
         where = (first + start).reshape(-1, *[1] * positions.ndim) + positions
         if _are_inside(where, arena):
-            return list(typed(arena[where], type.kind))
-    return [from_words(type, row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+            found = typed(arena[where], type.kind)
+            found.flags.writeable = False
+            return list(found)
+    arrays = [from_words(type, row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    for one in arrays:
+        one.flags.writeable = False
+    return arrays
 
 
 def _are_inside(places: np.ndarray, arena: np.ndarray) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gendsl.compiler import hir
 from gendsl.compiler.hir.addresses import Addresses, array_of
-from gendsl.compiler.hir.decode import from_words
 from gendsl.compiler.hir.encode import Words, room
 from gendsl.compiler.hir.failures import FailedText, NotClosed
 from gendsl.compiler.hir.templates import Template
@@ -16,13 +17,15 @@ from gendsl.compiler.hir.types import Array, Joined, Number
 from gendsl.compiler.llvm.native_draws import generator_address
 from gendsl.compiler.llvm.native_layout import FAILED, TemplateWords, Word
 from gendsl.compiler.run.closed_sampler import ClosedSampler, SamplerContext
-from gendsl.compiler.run.drawn_choices import DrawnChoices
+from gendsl.compiler.run.drawn_choices import DrawnChoices, Known
 from gendsl.compiler.run.given import Given
 
 _TYPES: dict[str, set[type]] = {
     "f": {float, np.float64, int, np.int64}, "i": {int, np.int64}, "b": {bool, np.bool_}
 }  # fmt: skip
 """What numbers of a kind are given as; a trace has the kind's own."""
+_PLACES, _SPARSE = 1024, 32
+"""How many places there are at most, in all, and for each choice: they are copied for each trace."""
 _DTYPES = {"f": np.float64, "i": np.int64, "b": np.bool_}
 
 
@@ -33,15 +36,41 @@ class Made(NamedTuple):
         log_prob: the log density of all choices.
         weight: that of the choices that were given.
         size: how many choices there are.
-        choices: the choices, or their values by their paths.
+        choices: the choices.
         retval: what the program returned, where the text gives that.
+        states: the states of the generator before and after.
     """
 
     log_prob: float
     weight: float
     size: int
-    choices: DrawnChoices | dict[tuple[Any, ...], Any]
+    choices: DrawnChoices
     retval: Any
+    states: tuple[Any, Any]
+
+
+def check_called(closed: ClosedSampler) -> None:
+    """
+    Raises:
+        NotClosed: each call of the sampler would take long, or may need more of the machine's stack than
+            there is.
+    """
+    calls = {
+        id(function): [id(one.function) for one in hir.walk(function.body) if isinstance(one, hir.Call)]
+        for function in hir.functions(closed.main)
+    }
+    try:
+        TopologicalSorter(calls).prepare()
+    except CycleError:
+        raise NotClosed("a function that calls itself") from None
+    if closed.may_meet or any(
+        template.calls is not None
+        or template.is_of_paths
+        or not template.parts
+        or any(isinstance(part, Joined) for part in template.parts)
+        for template in closed.lowered.templates
+    ):
+        raise NotClosed("addresses of which one may be another's, or below it")
 
 
 class _Own(NamedTuple):
@@ -57,11 +86,14 @@ class CalledSampler(SamplerContext):
 
     Attributes:
         given: at which.
-        paths_known, places_found: what is known of addresses, for the choices of all runs.
+        known: what is known of addresses, for the choices of all runs.
+        draws: whether choices may be drawn.
+        is_spent: whether it takes more memory than what is made does, and is to be given back.
         arrays: the arrays that are given, by the numbers of templates and the places of choices.
     """
 
     closed: ClosedSampler
+    most_places = 1 << 16
 
     def __init__(
         self, closed: ClosedSampler, args: tuple[Any, ...], given: Given, values: list[Any]
@@ -71,23 +103,15 @@ class CalledSampler(SamplerContext):
             NotClosed: the arguments or choices are not of the types that the text is for.
         """
         self.given = given
-        self.paths_known: list[dict[tuple[int, ...], Any]] = [{} for _ in closed.lowered.templates]
-        self.places_found: dict[tuple[Any, ...], list[tuple[Template, tuple[int, ...]]]] = {}
+        self.known = Known(closed.lowered.templates)
         self.own: list[_Own] = []
         self.arrays: dict[int, dict[int, Any]] = {}
         self.generator: Any = None
+        self.draws, self.is_spent = True, False
         self.values: list[Any] = []
         self.kept = Words()
-        templates = closed.lowered.templates
-        self.are_apart = not closed.may_meet and not any(
-            template.calls is not None
-            or not template.parts
-            or any(isinstance(part, Joined) for part in template.parts)
-            for template in templates
-        )
         first = closed.layout.result_word(2)
         self.returned = slice(first, closed.layout.result_word(len(closed.lowered.main.results)))
-        self.numbers_paths = any(template.is_of_paths for template in templates)
         flattened = given.flattened(values)
         addresses = Addresses(closed.lowered)
         where = [addresses.place(path, one) for path, one in zip(given.paths, flattened, strict=True)]
@@ -151,6 +175,7 @@ class CalledSampler(SamplerContext):
         if len(shape) != kind.rank or any(one.shape != shape for one in arrays):
             raise NotClosed("arrays of several shapes")
         stacked = np.array(arrays)
+        stacked.flags.writeable = False
         data, size = room(stacked.size), math.prod(shape)
         flat: np.ndarray = stacked.ravel()
         data[:] = flat.view(np.int64) if kind.kind == "f" else flat
@@ -163,34 +188,48 @@ class CalledSampler(SamplerContext):
         self.kept.memory += [data, headers]
         self.arrays[template.number] = dict(zip(places.tolist(), stacked, strict=True))
 
-    def make(self, rng: np.random.Generator) -> Made:
+    def make(self, rng: np.random.Generator, *, draws: bool = True) -> Made:
         """Run the program: it draws the choices that are not given.
 
+        Args:
+            draws: whether there may be such.
+
         Raises:
-            FailedText: today's runtime decides; the generator is as it was.
+            FailedText, NotClosed: today's runtime decides; the generator is as it was.
         """
         generator = rng.bit_generator
-        before = generator.state
-        if generator is not self.generator:
-            self.words[Word.GENERATOR] = generator_address(generator)
-            self.generator = generator
-        if self.numbers_paths:
-            self._choices()  # each run numbers them anew
-        try:
-            with generator.lock:
-                status = self.run_with_room(generator, before)
-            if status == FAILED:
-                raise self.failure()
-            return self._made()
-        except (FailedText, NotClosed):
-            generator.state = before
-            raise
+        self.draws = draws
+        with generator.lock:
+            before = generator.state
+            if generator is not self.generator:
+                self.words[Word.GENERATOR] = generator_address(generator)
+                self.generator = generator
+            try:
+                if self.run_with_room(generator, before) == FAILED:
+                    raise self.failure()
+                return self._made((before, generator.state))
+            except NotClosed:
+                self.is_spent = True
+                generator.state = before
+                raise
+            except FailedText:
+                generator.state = before
+                raise
 
-    def _made(self) -> Made:
+    def _make_room(self) -> bool:
+        if not self.draws:
+            raise FailedText(0, "a choice that is not given")
+        return super()._make_room()
+
+    def _made(self, states: tuple[Any, Any]) -> Made:
         log_prob, weight = self.float_result(0), self.float_result(1)
         if not abs(log_prob) < np.inf:  # of what is impossible today's runtime says more
             raise FailedText(0, f"a log density of {log_prob}")
-        now = self.words[Word.NOW]
+        now, size = self.words[Word.NOW], int(self.words[Word.VISITED])
+        if not self.draws and size != self.count:
+            raise FailedText(0, "a choice that is not given")
+        if sum(map(math.prod, self.capacities)) > _PLACES + _SPARSE * size:
+            raise NotClosed("indices that are far apart")
         for template, which, places in self.own:
             visited = self.stamps[template.number][TemplateWords.VISITED] == now
             if not visited[places].all():
@@ -199,12 +238,7 @@ class CalledSampler(SamplerContext):
                 continue
             if int(visited.sum()) != len(places):
                 raise FailedText(0, "choices of which a list gives a part")
-        choices: DrawnChoices | dict[tuple[Any, ...], Any]
-        if self.are_apart:
-            choices = DrawnChoices(self)
-        else:
-            choices = self.closed.choices_of(list(self.rows()), from_words, log_prob)
         read, retval = self.closed.returned, None
         if read is not None:
             retval = read(iter(self.words[self.returned].tolist()))
-        return Made(log_prob, weight, int(self.words[Word.VISITED]), choices, retval)
+        return Made(log_prob, weight, size, DrawnChoices(self, self.known, self.arrays), retval, states)

@@ -107,11 +107,15 @@ class ClosedSampler(ClosedText):
         self.returned: Reader | None = None
         self._returns = returns
         super().__init__(program, args)
-        self.sizes = [[_FIRST_CAPACITY] * template.rank for template in self.lowered.templates]
+        self.begin_small()
         templates = self.lowered.templates
         layout = self.layout.templates
         self.wanted = [words.wanted(axis) for words in layout for axis in range(words.rank)]
         self.may_meet = any(template.is_below for template in templates) or may_meet(templates)
+
+    def begin_small(self) -> None:
+        """Let there be room for few of each index until more are needed."""
+        self.sizes = [[_FIRST_CAPACITY] * template.rank for template in self.lowered.templates]
 
     def made(self, main: hir.Function) -> hir.Function:
         if self._returns:
@@ -196,12 +200,13 @@ class SamplerContext(Context):
     """The memory of one sampler."""
 
     closed: ClosedSampler
+    most_places: ClassVar[int] = _LARGEST_STATE
 
     def capacity(self, template: Template, rows: list[tuple[tuple[int, ...], list[Any]]]) -> list[int]:
         least = [1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)]
         sizes = self.closed.sizes[template.number]
         found = [max(pair) for pair in zip(least, sizes, strict=True)]
-        if math.prod(found) > _LARGEST_STATE:
+        if math.prod(found) > self.most_places:
             raise NotClosed(f"the indices of {template.parts!r} are far apart")
         return found
 

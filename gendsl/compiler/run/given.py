@@ -87,7 +87,7 @@ class Given:
         addresses = Addresses(lowered)
         observed = 0
         for place, (key, value) in enumerate(zip(keys, values, strict=True)):
-            path = as_path(key)
+            path = tuple(int(part) if isinstance(part, np.integer) else part for part in as_path(key))
             if any(type(part) is tuple for part in path):
                 raise NotClosed("a tuple in an address")
             entry = _entry(addresses, path, value)
@@ -101,7 +101,9 @@ class Given:
                     self.listed.update(range(first, len(self.paths)))
             observed = len(self.paths) if place < count else observed
         self.observed = frozenset(self.paths[:observed])
-        if len(set(self.paths)) < len(self.paths):
+        own = [as_path(key) for key in keys]
+        above = {path[:end] for path in own for end in range(1, len(path))}
+        if len(set(self.paths)) < len(self.paths) or not above.isdisjoint(own):
             raise NotClosed("an address that is given twice")
         self.are_numbers = all(entry == (Form.CHOICE, ()) for entry in self.entries)
 

@@ -31,11 +31,11 @@ class AtHand:
         log_density: its log density.
         held: its choices, once they may be changed by another step.
         as_it_was: whether what the program finds outside is what it was.
-        gives_functions, asked_for_more, retval: what a trace that is looked at asks of a chain.
+        gives_functions, asked_for_more, checks, retval: what a trace that is looked at asks of a chain.
     """
 
     gives_functions = True
-    asked_for_more = False
+    asked_for_more = checks = False
     retval = UNSET
 
     def __init__(self, machine: Source, as_it_was: AsItWas) -> None:

@@ -144,6 +144,11 @@ class Source(Protocol):
     def log_density(self) -> float: ...
 
     @property
+    def checks(self) -> bool:
+        """Whether a run of the program is to be that of what it found outside, whatever it is for."""
+        ...
+
+    @property
     def retval(self) -> Any:
         """What the program returned; UNSET where to know that takes a run."""
         ...
@@ -257,6 +262,8 @@ class LookedAt(ReferenceTrace):
         if self._whole is not None or self.source is None:
             return self.whole
         if self._executed is None:
+            if self.source.checks:
+                self._check_as_it_was()
             self._tell()
             self._executed = self.gen_fn.reference.score(self.args, self.values)
         return self._executed
@@ -265,6 +272,8 @@ class LookedAt(ReferenceTrace):
     def whole(self) -> ReferenceTrace:
         """The trace of today's runtime."""
         if self._whole is None and self.source is not None:
+            if self.source.checks:
+                self._check_as_it_was()
             self._tell()
             self._whole = self.source.trace
         elif self._whole is None:

@@ -68,8 +68,7 @@ class Machine:
         recorder_ran: whether a recorder was called since it was looked at.
     """
 
-    as_it_was = None  # a function looks at the trace that the chain is at
-    retval = UNSET
+    as_it_was, checks, retval = None, False, UNSET  # a function looks at the trace that the chain is at
 
     def __init__(
         self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False, missing: str | None = None

@@ -3,13 +3,16 @@
 A program of which they were called often is compiled: from then on they draw and score as machine code, and
 give traces whose choices are read from copies of its memory. What more is asked of such a trace takes a run
 of the program, as for any other that machine code leaves; see `looked_at`. Whatever machine code does not
-give, from a warning to an impossible trace, is done by today's runtime, from the same random numbers.
+give, from a warning of gendsl's to an impossible trace, is done by today's runtime, from the same random
+numbers. So are programs that call themselves, and those that are given objects, which nobody copies, or find
+lists and arrays outside that have been changed.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable
 from threading import get_ident
@@ -76,11 +79,11 @@ class DrawnAt:
     Attributes:
         model, args, observed: of the trace.
         as_it_was: whether what the program finds outside is what it was.
-        gives_functions: what a trace that is looked at asks of a chain.
+        gives_functions, checks: what a trace that is looked at asks of a chain.
         retval: what the program returned; UNSET if that is not known.
     """
 
-    gives_functions = True
+    gives_functions = checks = True
 
     def __init__(
         self, sampler: _Sampler, args: tuple[Any, ...], observed: frozenset[Path], made: Made
@@ -106,13 +109,11 @@ class DrawnAt:
 
     def choices(self) -> dict[Path, Any]:
         """All choices, by path."""
-        choices = self.made.choices
-        return dict(choices) if isinstance(choices, dict) else choices.choices()
+        return self.made.choices.choices()
 
     def choice(self, path: Path) -> Any:
         """The value of a choice; None if there is none."""
-        choices = self.made.choices
-        return choices.get(path) if isinstance(choices, dict) else choices.choice(path)
+        return self.made.choices.choice(path)
 
     @property
     def trace(self) -> Any:
@@ -127,9 +128,9 @@ class _Sampler:
 
     Attributes:
         args, types: the arguments that it was given last, which nobody else can change, and what they are of.
-        may_change: whether there are objects among these, which are not copied.
         returns: whether it gives what the program returned, with the bits that Python gives it.
         calls, strays, failed: how often it ran, more than choices was asked of what it gave, and it failed.
+        made_anew: how often memory was made, for choices that are given at other addresses.
         compared: how often what it made was compared with the reference.
     """
 
@@ -138,18 +139,20 @@ class _Sampler:
         Raises:
             NotClosed: the program is not closed for these.
         """
-        from gendsl.compiler.run.closed_sampler import ClosedSampler  # with the compiler
+        from gendsl.compiler.run.called_sampler import check_called  # with the compiler
+        from gendsl.compiler.run.closed_sampler import ClosedSampler
 
         missing = policy.why_no_machine_code()
         if missing is not None:
             raise NotClosed(missing)
         self.program, self.args = program, private(args)
-        self.types, self.may_change = tuple(map(_type, self.args)), any(map(_may_change, self.args))
+        self.types = tuple(map(_type, self.args))
         with collector.waiting():
             self.closed: ClosedSampler = ClosedSampler(program, self.args, returns=True)
+        check_called(self.closed)
         self.returns = self.closed.returned is not None
         self.memories: list[CalledSampler] = []
-        self.calls = self.strays = self.failed = self.compared = 0
+        self.calls = self.strays = self.failed = self.compared = self.made_anew = 0
         self.seconds = self.compare_at = 0.0
         self.sizes_compared: set[int] = set()
         self.as_it_was = AsItWas(self.closed, program)
@@ -159,7 +162,7 @@ class _Sampler:
         if type(args) is not tuple or len(args) != len(self.args):
             return False
         new = private(args, self.args)
-        if not self.may_change and all(map(is_same, self.args, new)):
+        if all(map(is_same, self.args, new)):
             return True
         if tuple(map(_type, new)) != self.types:
             return False
@@ -175,19 +178,15 @@ class _Sampler:
         return True
 
     def look_outside(self) -> None:
-        """Take over what lies outside of the program.
-
+        """
         Raises:
-            NotClosed: it is not what the text is for.
+            NotClosed: what lies outside of the program is not what the text is for.
         """
         changed = self.closed.changed(of_users=True)
         if changed is not None:
             raise NotClosed(f"{changed} is not what it was")
-        found = self.closed.found_outside()
-        if found != self.as_it_was.found:
-            self.as_it_was = AsItWas(self.closed, self.program, found)
-            for memory in self.memories:
-                memory.set_arguments(self.args)
+        if self.closed.found_outside() != self.as_it_was.found:
+            raise NotClosed("what it finds outside is not what it was")
 
     def memory(self, given: tuple[Any, ...]) -> CalledSampler:
         """The memory with the choices that are given.
@@ -207,11 +206,19 @@ class _Sampler:
         for memory in self.memories:
             if memory.given.is_of(keys, values, count):
                 memory.give(values)
+                self.memories.remove(memory)
+                self.memories.insert(0, memory)
                 return memory
+        self.made_anew += 1
         one = Given(self.closed.lowered, keys, values, count)
         memory = CalledSampler(self.closed, self.args, one, values)
         self.memories[:] = [memory, *self.memories][: thresholds.MOST_SHAPES]
         return memory
+
+    def give_back(self) -> None:
+        """Give back the memory, as one call has taken much."""
+        self.memories.clear()
+        self.closed.begin_small()
 
     def why_given_up(self) -> str | None:
         """Why it is not to run any more; None if it is."""
@@ -221,6 +228,8 @@ class _Sampler:
             return "more than choices is asked of the traces too often"
         if self.failed > thresholds.MOST_FALLBACKS * self.calls:
             return "machine code fails too often"
+        if self.made_anew > thresholds.MOST_STRAYS * self.calls:
+            return "choices are given at other addresses too often"
         return None
 
     def is_due(self, size: int, now: float) -> bool:
@@ -233,33 +242,24 @@ class _Sampler:
 
 
 def _type(value: Any) -> Any:
-    """What an argument is of: other values of that give results of the same types."""
+    """What an argument is of: other values of that give results of the same types.
+
+    Raises:
+        NotClosed: it is an object, which may be changed by anybody.
+    """
     kind = type(value)
     if kind in _PLAIN or issubclass(kind, np.generic):
         return kind
-    if kind is list:
-        types = frozenset(map(type, value))
-        return kind, types if types <= _PLAIN else frozenset(map(_type, value))
-    if isinstance(value, tuple):
+    if kind is list or kind is tuple:
+        types = set(map(type, value))
+        if len(types) == 1 and types <= _PLAIN and kind is list:
+            return kind, *types
         return kind, *map(_type, value)
     if kind is dict:
-        return kind, frozenset(map(_type, value)), frozenset(map(_type, value.values()))
-    if kind is np.ndarray:
+        return kind, *((_type(key), key, _type(one)) for key, one in value.items())
+    if kind is np.ndarray and value.dtype.kind in "fiub":
         return kind, value.dtype, value.ndim
-    attributes = getattr(value, "__dict__", None)
-    if attributes is None or callable(value):
-        return kind, id(value)  # nothing is known of another one
-    return kind, *((name, _type(one)) for name, one in attributes.items())
-
-
-def _may_change(value: Any) -> bool:
-    """Whether an argument that nobody else has may be changed all the same: objects are not copied."""
-    kind = type(value)
-    if kind in _PLAIN or kind is np.ndarray or issubclass(kind, np.generic):
-        return False
-    if isinstance(value, (list, tuple)):
-        return not _PLAIN.issuperset(map(type, value)) and any(map(_may_change, value))
-    return kind is not dict or any(map(_may_change, value)) or any(map(_may_change, value.values()))
+    raise NotClosed(f"an argument of class {kind.__name__}")
 
 
 class _Called:
@@ -284,7 +284,7 @@ class _Called:
         for one in self.samplers:
             if one.take(args):
                 return one
-        if type(args) is not tuple or len(self.samplers) >= thresholds.MOST_TYPES:
+        if len(self.samplers) >= thresholds.MOST_TYPES:
             raise NotClosed("arguments of many types")
         with as_refusals(f"{program.name}, called by hand,"):
             self.samplers.append(_Sampler(program, args))
@@ -293,9 +293,13 @@ class _Called:
 
 def _called(program: Any) -> _Called:
     """What is known of the operations on a program that were called in this thread."""
-    found: _Called | None = program.hands.get(get_ident())
+    hands: dict[int, _Called] = program.__dict__.setdefault("hands", {})
+    found = hands.get(get_ident())
     if found is None:
-        found = program.hands[get_ident()] = _Called()
+        alive = {thread.ident for thread in threading.enumerate()}
+        for gone in hands.keys() - alive:
+            hands.pop(gone, None)
+        found = hands[get_ident()] = _Called()
     return found
 
 
@@ -315,7 +319,7 @@ def expect(program: Any, calls: int) -> None:
 def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     """What an operation gives: by machine code, or as today."""
     called = _called(program)
-    if called.refused or wanted() in _TODAYS or runs_whole():
+    if called.refused or wanted() in _TODAYS or runs_whole() or type(call.args) is not tuple:
         return today()
     if not called.samplers:
         result = today()
@@ -323,6 +327,8 @@ def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
         if called.calls % thresholds.LEAST_CALLS == 0:
             _compile_if_worth_it(called, program, call.args, _count(result))
         return result
+    if "raise" in np.geterr().values():
+        return today()  # which raises what NumPy would only warn of
     try:
         sampler = called.sampler(program, call.args)
         sampler.look_outside()
@@ -371,38 +377,38 @@ def _made(sampler: _Sampler, call: Call) -> Any:
     rng = np.random.default_rng(0) if is_score else as_rng(call.rng)
     if type(rng) is not np.random.Generator:
         return None  # one of another class may draw otherwise than its bits say
+    memory = None
     try:
         memory = sampler.memory(call.given)
-        before = rng.bit_generator.state
-        made = memory.make(rng)
+        made = memory.make(rng, draws=not is_score)
     except (FailedText, NotClosed) as reason:
         _LOG.debug("%s of %s runs as today: %s", call.operation, sampler.program.name, reason)
         sampler.failed += 1
+        if memory is not None and memory.is_spent:
+            sampler.give_back()
         return None
-    if is_score and made.size != len(memory.given.paths):
-        return None  # a choice is missing
     if sampler.is_due(made.size, time.perf_counter()):
-        _compare(sampler, call, made, (rng, before))
+        _compare(sampler, call, made, type(rng.bit_generator))
     if is_score:
         return Assessed(made.log_prob, made.retval) if sampler.returns else None
-    trace = LookedAt(DrawnAt(sampler, sampler.args, memory.given.observed, made))
+    trace = LookedAt(DrawnAt(sampler, private(call.args), memory.given.observed, made))
     return trace if call.operation == "simulate" else Generated(trace, made.weight)
 
 
-def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.Generator, Any]) -> None:
+def _compare(sampler: _Sampler, call: Call, made: Made, kind: type[np.random.BitGenerator]) -> None:
     """
     Args:
-        drawn: the generator that was drawn from, and what its state was before.
+        kind: the class of the generator that was drawn from.
 
     Raises:
         RuntimeMismatchError: machine code made something else than the reference makes.
     """
     started = time.perf_counter()
-    after, before = drawn
-    rng = np.random.Generator(type(after.bit_generator)())
+    before, after = made.states
+    rng = np.random.Generator(kind())
     rng.bit_generator.state = before
     expected = call.by(sampler.program.reference, rng)
-    problem, path = _difference(made, expected, (after, rng))
+    problem, path = _difference(made, expected, after, rng.bit_generator.state)
     if not problem and sampler.returns:
         retval = (expected.trace if isinstance(expected, Generated) else expected).retval
         if not _are_alike(made.retval, retval, math.inf):
@@ -424,7 +430,7 @@ def _compare(sampler: _Sampler, call: Call, made: Made, drawn: tuple[np.random.G
     spend(sampler.seconds)
 
 
-def _difference(made: Made, expected: Any, generators: tuple[Any, Any]) -> tuple[str, Path | None]:
+def _difference(made: Made, expected: Any, after: Any, state: Any) -> tuple[str, Path | None]:
     """In what it differs from what the reference gives; nothing if in nothing, and the address, if it is at
     one.
     """
@@ -437,7 +443,7 @@ def _difference(made: Made, expected: Any, generators: tuple[Any, Any]) -> tuple
         return "", None
     if isinstance(expected, Generated) and not are_close(made.weight, expected.log_weight, size):
         return f"has the log weight {made.weight}, and the reference {expected.log_weight}", None
-    mine = made.choices if isinstance(made.choices, dict) else made.choices.choices()
+    mine = made.choices.choices()
     values = dict(values_of(trace))
     if mine.keys() != values.keys():
         path = next(iter(mine.keys() ^ values.keys()))
@@ -445,8 +451,7 @@ def _difference(made: Made, expected: Any, generators: tuple[Any, Any]) -> tuple
     for at, value in values.items():
         if not _are_alike(value, mine[at], _TOLERANCE):
             return f"has {mine[at]!r} there, and the reference {value!r}", at
-    states = [str(one.bit_generator.state) for one in generators]
-    if states[0] != states[1]:
+    if str(after) != str(state):
         return "draws other random numbers than the reference", None
     return "", None
 
