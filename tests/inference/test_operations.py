@@ -486,6 +486,7 @@ def test_return_values(program):
 
 def both(seed=3):
     given = {"y": [1.0, 2.0, 3.0]}
+    model.simulate((XS, 1.0), rng=0)
     made = model.generate((XS, 1.0), given, rng=seed).trace
     assert type(made) is LookedAt
     return made, model.reference.generate((XS, 1.0), given, rng=seed).trace
