@@ -292,8 +292,8 @@ def test_more_room_than_for_what_is_given():
             ("x", i) @ ~normal(0.0, 1.0)
             ("v", i) @ ~mvnormal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
 
-    given = {("x", 2): 5.0, ("x", 4): 6.0, ("v", 3): [7.0, 8.0]}
     for n in (6, 7, 40, 41, 300, 5):
+        given = {("x", 2): float(n), ("x", 4): 6.0 + n, ("v", 3): [7.0, 8.0 * n]}
         assert_same(
             local.generate((n,), given, rng=n).trace, local.reference.generate((n,), given, rng=n).trace
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,6 @@ from gendsl.choices import ChoiceMap, choicemap
 from gendsl.compiler.hir.addresses import Addresses
 from gendsl.compiler.hir.failures import NotClosed
 from gendsl.compiler.hir.templates import Lowered
-
-Keys = tuple[list[Any], list[type]]
-"""Addresses as they were written, and the types of their parts: `("z", True)` equals `("z", 1)`."""
 
 _NESTED = frozenset([dict, ChoiceMap])
 _SEQUENCES = frozenset([list, tuple, np.ndarray])
@@ -57,13 +53,6 @@ def written(choices: Any) -> tuple[list[Any], list[Any]]:
     return list(choices), list(choices.values())
 
 
-def _types(keys: Sequence[Any]) -> list[type]:
-    try:
-        return list(map(type, chain.from_iterable(keys)))
-    except TypeError:  # a number alone
-        return [type(part) for key in keys for part in (key if type(key) is tuple else (key,))]
-
-
 class Given:
     """Where choices are given, and in which form: what is found once for all that are given alike.
 
@@ -80,7 +69,7 @@ class Given:
         Raises:
             NotClosed: it can't be said which choices these are.
         """
-        self.keys, self.types, self.count = list(keys), _types(keys), count
+        self.keys, self.count = list(keys), count
         self.entries: list[_Entry] = []
         self.paths: list[Path] = []
         self.listed: set[int] = set()
@@ -109,7 +98,7 @@ class Given:
 
     def is_of(self, keys: list[Any], values: list[Any], count: int = 0) -> bool:
         """Whether choices are given at these addresses, in this form, and so many are observed."""
-        if self.keys != keys or self.count != count or self.types != _types(keys):
+        if self.keys != keys or self.count != count:
             return False
         if self.are_numbers:
             return _SEQUENCES.isdisjoint(map(type, values))
