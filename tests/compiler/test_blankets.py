@@ -29,7 +29,7 @@ from gendsl.inference import gibbs, repeat, sample, slice_sampling
 from gendsl.inference.compiled import policy
 from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
-from tests.compiler import grid_programs
+from tests.compiler import chain_programs, grid_programs
 from tests.compiler.blanket_programs import program
 from tests.compiler.closed_steps import WAYS, FailedText, compared, needs_llvm
 from tests.laws.modules import imported
@@ -1170,6 +1170,24 @@ def test_random_programs_of_rows_pairs_and_data(seeds, way):
         assert found == {"accepted"}, grid_programs.program(seed)
         parts += closed.scores_parts
     assert parts >= 8
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seeds", [range(8), range(8, 16)], ids=["some", "more"])
+def test_random_chains(seeds, way):
+    rows = [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.1, 0.8]]
+    args = 7, rows, np.array([[1.0, 0.4], [0.4, 0.8]])
+    for seed in seeds:
+        text, has_states = chain_programs.program(seed)
+        with imported(text) as module:
+            first = module.model.simulate(args, rng=seed)
+            seen = {at: x for at, x in first.choices.items() if at[0] == "y"}
+            trace = module.model.generate(args, seen, rng=seed + 1).trace
+            selected = "w" if ("w",) in trace.choices and seed % 2 else "z"
+            kernel = (gibbs if has_states else slice_sampling)(selected)
+            closed = closed_of(kernel, trace)
+            found = {what for what, *_ in compared(way, closed, trace, kernel, 3)}
+        assert closed.scores_parts and found == {"accepted"}, text
 
 
 @pytest.mark.parametrize("way", WAYS)
