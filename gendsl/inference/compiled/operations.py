@@ -15,7 +15,6 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -133,6 +132,7 @@ class _Sampler:
         calls, strays, failed: how often it ran, more than choices was asked of what it gave, and it failed.
         made_anew: how often memory was made, for choices that are given at other addresses.
         compared: how often what it made was compared with the reference.
+        unused: the generator of calls that draw nothing; to make one takes as long as a call.
     """
 
     def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
@@ -153,6 +153,7 @@ class _Sampler:
         check_called(self.closed)
         self.returns = self.closed.returned is not None
         self.memories: list[CalledSampler] = []
+        self.unused = np.random.default_rng(0)
         self.calls = self.strays = self.failed = self.compared = self.made_anew = 0
         self.seconds = self.compare_at = 0.0
         self.sizes_compared: set[int] = set()
@@ -295,12 +296,12 @@ class _Called:
 def _called(program: Any) -> _Called:
     """What is known of the operations on a program that were called in this thread."""
     hands: dict[int, _Called] = program.__dict__.setdefault("hands", {})
-    found = hands.get(get_ident())
+    found = hands.get(threading.get_ident())
     if found is None:
         alive = {thread.ident for thread in threading.enumerate()}
         for gone in hands.keys() - alive:
             hands.pop(gone, None)
-        found = hands[get_ident()] = _Called()
+        found = hands[threading.get_ident()] = _Called()
     return found
 
 
@@ -375,7 +376,7 @@ def _made(sampler: _Sampler, call: Call) -> Any:
     is_score = call.operation == "assess"
     if is_score and not sampler.returns:
         return None  # which gives what the program returns
-    rng = np.random.default_rng(0) if is_score else as_rng(call.rng)
+    rng = sampler.unused if is_score else as_rng(call.rng)
     if type(rng) is not np.random.Generator:
         return None  # one of another class may draw otherwise than its bits say
     memory = None
