@@ -35,6 +35,8 @@ class Score:
         error: the standard error of the difference.
         p_value: the probability of so large a difference in either direction if the kernel is right.
         bounded: whether fewer than a quarter of the chains differed, so that p_value is Bernstein's bound.
+        chains: how many chains there were.
+        width: the difference of the largest and the smallest value at the draws.
     """
 
     name: str
@@ -43,6 +45,17 @@ class Score:
     error: float
     p_value: float
     bounded: bool = False
+    chains: int = 0
+    width: float = 0.0
+
+    @property
+    def unseen(self) -> float:
+        """The least probability of states that no chain was in, if such states explain the difference.
+
+        A chain that starts in one and stays there has the most extreme value as its average. The fewer
+        the chains, the likelier it is that none does so: (1 - p)^chains for states of probability p.
+        """
+        return min(1.0, abs(self.mean - self.expected) / self.width) if self.width else 1.0
 
     @property
     def z(self) -> float:
@@ -76,19 +89,19 @@ def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
     """
     chains = len(means)
     mean, expected = float(means.mean()), float(draws.mean())
-    difference = mean - expected
+    difference, width = mean - expected, float(np.ptp(draws))
     differing = np.count_nonzero(np.abs(means - np.median(means)) > 1e-12 * (1.0 + np.abs(means)))
     if differing < _FEW * chains:
         seen = np.concatenate([draws, means])
         error = math.sqrt(float(seen.var()) * (1.0 / chains + 1.0 / len(draws)))
         bound = _bernstein(difference, error, chains, np.ptp(seen))
-        return Score(name, mean, expected, error, bound, bounded=True)
+        return Score(name, mean, expected, error, bound, True, chains, width)
     of_means = float(means.var(ddof=1)) / chains
     error = math.sqrt(of_means + float(draws.var()) / len(draws))
     skewness = float(np.mean((means - mean) ** 3)) / chains**2 / error**3
     t = _unskewed(difference / error, skewness)
     freedom = (chains - 1) * (error**2 / of_means) ** 2
-    return Score(name, mean, expected, error, float(2.0 * stdtr(freedom, -abs(t))))
+    return Score(name, mean, expected, error, float(2.0 * stdtr(freedom, -abs(t))), False, chains, width)
 
 
 def _unskewed(t: float, skewness: float) -> float:

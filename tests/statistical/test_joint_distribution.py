@@ -6,7 +6,7 @@ import pytest
 
 from gendsl import bernoulli, cauchy, gen, normal, poisson, select
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference import mh
+from gendsl.inference import gibbs, mh
 from gendsl.inference.kernel import Kernel
 from gendsl.testing import assert_stationary, stationarity
 
@@ -48,6 +48,35 @@ def test_an_error_of_ten_percent_in_a_second_moment_is_seen():
     with pytest.raises(AssertionError, match="not stationary") as failure:
         assert_stationary(for_another_prior(math.sqrt(1.1)), model, (1.0,), **settings)
     assert "'x'²" in str(failure.value)
+
+
+@gen
+def seldom():
+    stays = ~bernoulli(0.5)
+    z = ~bernoulli(0.04)
+
+
+def resampling_unless_it_stays(z):
+    """A kernel that never leaves the states that stay, and draws the rest again by a Gibbs kernel of z."""
+    return Kernel(lambda trace, rng: (trace, None) if trace["stays"] else z(trace, rng), "unless it stays")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("seed", [1, 3, 9])
+def test_states_that_no_chain_starts_in_are_no_mistake(seed):
+    """In one of four seeds no chain has both, and the others say that z is never seen so often."""
+    kernel = resampling_unless_it_stays(gibbs("z"))
+    few = stationarity(kernel, seldom, steps=100, draws=5000, rng=seed)
+    assert few.p_value < 1e-6  # a t-test of 64 chains is misled
+    assert_stationary(kernel, seldom, steps=100, draws=5000, rng=seed)
+
+
+def test_a_mistake_in_such_a_kernel_is_seen():
+    def too_often(trace, rng):
+        return trace.update({"z": bool(rng.random() < 0.08)}).trace, None
+
+    with pytest.raises(AssertionError, match="not stationary"):
+        assert_stationary(resampling_unless_it_stays(too_often), seldom, steps=100, draws=5000)
 
 
 def test_a_kernel_that_ignores_the_data_is_seen():
