@@ -143,9 +143,7 @@ def _given(observations: ChoiceMap, trace: ReferenceTrace) -> Iterator[Path]:
 
 def _observing(old: ReferenceTrace, new: ReferenceTrace, observations: ChoiceMap) -> ReferenceTrace:
     """A trace just made from `old`, with some of its choices counted as observations."""
-    if new is not old:
-        new.observed_paths = extended(new.observed_paths, _given(observations, new))
-    return new
+    return new if new is old else new.observing(extended(new.observed_paths, _given(observations, new)))
 
 
 def extending_translator(

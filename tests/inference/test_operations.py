@@ -44,7 +44,7 @@ from gendsl.inference.compiled import operations, policy, thresholds
 from gendsl.inference.compiled.looked_at import LookedAt
 from gendsl.runtime import generative
 from gendsl.supports import Positive
-from gendsl.testing import running_on
+from gendsl.testing import running_on, stationarity
 
 pytestmark = pytest.mark.skipif(
     policy.why_no_machine_code() is not None, reason="there is no machine code here"
@@ -951,3 +951,27 @@ def test_importance_sampling():
     drawn = importance_resampling(line, (3,), data, 400, rng=2).trace
     assert type(drawn) is LookedAt
     assert drawn.retval == drawn["slope"]
+
+
+def test_choices_that_count_as_observations_later():
+    """As tests of kernels make them of simulated traces."""
+
+    @gen
+    def local():
+        x = ~normal(0, 1)
+        y = ~normal(x, 1)
+
+    for _ in range(20):
+        trace = local.simulate(rng=1)
+    assert isinstance(trace, LookedAt)
+    x, y = trace["x"], trace["y"]
+    trace = trace.observing(frozenset([("y",)]))
+    assert dict(trace.observed.items()) == {("y",): y}
+    after = trace.update({"x": 1.0}).trace
+    assert dict(after.observed.items()) == {("y",): y} and trace["x"] == x
+
+    def from_the_prior(trace, rng):
+        return local.generate((), {"y": trace["y"]}, rng=rng).trace, None
+
+    report = stationarity(from_the_prior, local, observed="y", steps=5, draws=500, chains=20)
+    assert report.worst.name == "'x' · 'y'"

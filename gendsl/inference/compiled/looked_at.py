@@ -377,7 +377,7 @@ class LookedAt(ReferenceTrace):
 
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")
-    local_density, rerun = _of_whole("local_density"), _of_whole("rerun")
+    local_density, rerun, observing = _of_whole("local_density"), _of_whole("rerun"), _of_whole("observing")
 
 
 def is_as_left(trace: Any) -> bool:
