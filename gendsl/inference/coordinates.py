@@ -494,5 +494,3 @@ class _Followed(_Placing, Differentiate):
         if isbox(term):
             self.tape.add(term)
         self.log_abs_det += float(getval(term))
-
-

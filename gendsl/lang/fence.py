@@ -18,7 +18,7 @@ from gendsl.lang.trees import Visitor, children
 
 _GIVE_ADDRESS = 'give it one: `name = ~...`, or `("name", i) @ ~...`'
 _PART_OF_VALUE = (
-    'the name before `=` is its address only where `~...` is all that is behind it: give it one of its own, '
+    "the name before `=` is its address only where `~...` is all that is behind it: give it one of its own, "
     '`"name" @ ~...`, or write the rest as a statement of its own'
 )
 _DISTRIBUTIONS = Distribution.__module__.rpartition(".")[0]

@@ -176,9 +176,7 @@ class ColumnLoopBlock(LookedThrough):
                 given = known[step.number]
                 drawn = given is MISSING
                 if drawn:
-                    given = drawn_column(
-                        step.family, rng, size, parameters, in_order=execution.proposes
-                    )
+                    given = drawn_column(step.family, rng, size, parameters, in_order=execution.proposes)
                 total = column_total(step.family, given, parameters)
                 if drawn and total[2]:
                     raise NotColumnsError

@@ -138,9 +138,12 @@ def _by_vector(family: Any, parameters: tuple[Any, ...]) -> Iterator[tuple[np.nd
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which))
     for key, members in zip(keys.tolist(), np.split(order, ends[:-1]), strict=True):
-        yield members, tuple(
-            p.vectors[key] if type(p) is Chosen else p[members] if i in apart else p
-            for i, p in enumerate(parameters)
+        yield (
+            members,
+            tuple(
+                p.vectors[key] if type(p) is Chosen else p[members] if i in apart else p
+                for i, p in enumerate(parameters)
+            ),
         )
 
 

@@ -54,12 +54,14 @@ def lists(n, k):
     for i in range(n):
         ("y", i) @ ~normal(mus[zs[i]], 1.0)
 
+
 @gen
 def comp(n, k):
     mus = np.array([("mu", j) @ ~normal(0, 10) for j in range(k)])
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
     for i, z in enumerate(zs):
         ("y", i) @ ~normal(mus[z], 1.0)
+
 
 @gen
 def arr(n, k):
@@ -73,6 +75,7 @@ def arr(n, k):
     for i in range(n):
         ("y", i) @ ~normal(means[i], 1.0)
 
+
 @gen
 def dicts(n, k):
     mus = {j: ("mu", j) @ ~normal(0, 10) for j in range(k)}
@@ -82,6 +85,7 @@ def dicts(n, k):
     for i in range(n):
         ("y", i) @ ~normal(mus[zs[i]], 1.0)
 
+
 @gen
 def counts(n, k):
     tally = [0] * k
@@ -89,6 +93,7 @@ def counts(n, k):
         z = ("z", i) @ ~categorical([(1 + c) / (k + i) for c in tally])
         tally[z] += 1
         ("y", i) @ ~normal(3 * z, 1.0)
+
 
 @gen
 def counted_after(n, k):
@@ -99,6 +104,7 @@ def counted_after(n, k):
     for i in range(n):
         ("y", i) @ ~normal(zs[i], 1.0)
 
+
 @gen
 def hmm(n, k):
     z = 0
@@ -106,6 +112,7 @@ def hmm(n, k):
         p = [0.8 if j == z else 0.2 / (k - 1) for j in range(k)]
         z = ("z", t) @ ~categorical(p)
         ("y", t) @ ~normal(3 * z, 1.0)
+
 
 @gen
 def hmm_list(n, k):
@@ -118,11 +125,13 @@ def hmm_list(n, k):
     for t in range(n):
         ("y", t) @ ~normal(3 * zs[t], 1.0)
 
+
 @gen
 def point(i, k, mus):
     z = "z" @ ~categorical([1 / k] * k)
     "y" @ ~normal(mus[z], 1.0)
     return z
+
 
 @gen
 def called(n, k):
@@ -130,23 +139,28 @@ def called(n, k):
     for i in range(n):
         ("p", i) @ ~point(i, k, mus)
 
+
 @gen
 def data(n, k, mus):
     for i in range(n):
         z = ("z", i) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(mus[z], 1.0)
 
+
 @gen
 def params(k):
     return [("mu", j) @ ~normal(0, 10) for j in range(k)]
+
 
 @gen
 def nested_call(n, k):
     mus = ~params(k)
     "d" @ ~data(n, k, mus)
 
+
 def mean_of(mus, z, x):
     return mus[z] + 0.1 * x
+
 
 @gen
 def helper(n, k):
@@ -154,6 +168,7 @@ def helper(n, k):
     for i in range(n):
         z = ("z", i) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(mean_of(mus, z, X[i]), 1.0)
+
 
 @gen
 def neighbours(n, k):
@@ -163,17 +178,20 @@ def neighbours(n, k):
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[i], 1.0)
 
+
 @gen
 def permuted(n, k):
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[n - 1 - i], 1.0)
 
+
 @gen
 def grouped(n, k):
     zs = [("z", g) @ ~categorical([1 / k] * k) for g in range(3)]
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[GROUPS[i]], 1.0)
+
 
 @gen
 def nested(n, k):
@@ -183,6 +201,7 @@ def nested(n, k):
             z = ("z", g, i) @ ~categorical([1 / k] * k)
             ("y", g, i) @ ~normal(a + z, 1.0)
 
+
 @gen
 def nested_outer(n, k):
     for g in range(3):
@@ -190,11 +209,13 @@ def nested_outer(n, k):
         for i in range(n):
             ("y", g, i) @ ~normal(3 * z, 1.0)
 
+
 @gen
 def transposed(n, k):
     zs = [[("z", i, j) @ ~bernoulli(0.5) for j in range(4)] for i in range(n)]
     for i in range(n):
         ("y", i) @ ~normal(sum(zs[i]), 1.0)
+
 
 @gen
 def grid(n, k):
@@ -210,6 +231,7 @@ def grid(n, k):
                 ("h", i, j) @ ~factor(0.7 if s[i, j] == s[i, j - 1] else 0.0)
             ("y", i, j) @ ~normal(s[i, j], 1.0)
 
+
 @gen
 def structural(n, k):
     for i in range(n):
@@ -217,6 +239,7 @@ def structural(n, k):
         if z:
             ("b", i) @ ~bernoulli(0.3)
         ("y", i) @ ~normal(3 * z, 1.0)
+
 
 @gen
 def two_ranges(n, k):
@@ -228,11 +251,13 @@ def two_ranges(n, k):
         z = ("z", i) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(2 * z, 1.5)
 
+
 @gen
 def offset(n, k):
     for i in range(n):
         z = ("z", i + 1) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(3 * z, 1.0)
+
 
 @gen
 def skipping(n, k):
@@ -243,6 +268,7 @@ def skipping(n, k):
         z = ("z", i) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(3 * z, 1.0)
 
+
 @gen
 def passed_on(n, k):
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
@@ -250,6 +276,7 @@ def passed_on(n, k):
     ss = [m + 1 for m in ms]
     for i in range(n):
         ("y", i) @ ~normal(ss[i], 1.0)
+
 
 @gen
 def alias(n, k):
@@ -261,11 +288,13 @@ def alias(n, k):
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[i], 1.0)
 
+
 @gen
 def last(n, k):
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[i] + zs[-1], 1.0)
+
 
 @gen
 def mean(n, k):
@@ -274,12 +303,14 @@ def mean(n, k):
     for i in range(n):
         ("y", i) @ ~normal(3 * zs[i] + m, 1.0)
 
+
 @gen
 def difference(n, k):
     zs = np.array([("z", i) @ ~categorical([1 / k] * k) for i in range(n)])
     d = np.diff(zs)
     for i in range(n - 1):
         ("y", i) @ ~normal(3 * d[i], 1.0)
+
 
 @gen
 def latent(n, k):
@@ -288,12 +319,14 @@ def latent(n, k):
         z = ("z", i) @ ~normal(0, s)
         ("y", i) @ ~normal(z, 1.0)
 
+
 @gen
 def walk(n, k):
     x = 0.0
     for i in range(n):
         x = ("z", i) @ ~normal(x, 1.0)
         ("y", i) @ ~normal(x, 1.0)
+
 
 @gen
 def ar2(n, k):
@@ -303,11 +336,13 @@ def ar2(n, k):
     for i in range(n):
         ("y", i) @ ~normal(xs[i], 1.0)
 
+
 @gen
 def vectors(n, k):
     for i in range(n):
         z = ("z", i) @ ~iid(normal(0, 1), 3)
         ("y", i) @ ~normal(z.sum(), 1.0)
+
 
 @gen
 def scalar(n, k):
@@ -318,11 +353,13 @@ def scalar(n, k):
     for i in range(n):
         ("y", i) @ ~normal(m, s)
 
+
 @gen
 def support(n, k):
     for i in range(n):
         z = ("z", i) @ ~uniform_discrete(0, 3)
         ("y", i) @ ~uniform(z - 1.5, 8.0)
+
 
 @gen
 def while_loop(n, k):
@@ -331,6 +368,7 @@ def while_loop(n, k):
         z = ("z", i) @ ~categorical([1 / k] * k)
         ("y", i) @ ~normal(3 * z, 1.0)
         i += 1
+
 
 @gen
 def early(n, k):
@@ -344,11 +382,13 @@ def early(n, k):
         ("v", i) @ ~normal(j, 1.0)
     return j
 
+
 @gen
 def sorted_values(n, k):
     zs = [("z", i) @ ~normal(0, 3) for i in range(n)]
     for i, z in enumerate(sorted(zs)):
         ("y", i) @ ~normal(z, 1.0)
+
 
 @gen
 def zipped(n, k):
@@ -356,6 +396,7 @@ def zipped(n, k):
     xs = [("x", i) @ ~normal(0, 1) for i in range(n)]
     for i, (z, x) in enumerate(zip(zs, xs, strict=True)):
         ("y", i) @ ~normal(3 * z + x, 1.0)
+
 
 @gen
 def objects(n, k):
@@ -367,6 +408,7 @@ def objects(n, k):
     for j in range(k):
         for i in groups[j]:
             ("y", i) @ ~normal(mus[j], 1.0)
+
 
 @gen
 def mixed_reads(n, k):
@@ -1081,6 +1123,60 @@ def summed_before(n, k):
         ("y", i) @ ~normal(total, 1.0)
 
 
+ROWS = [[0.2, 0.5, 0.3], [0.3, 0.3, 0.4], [0.6, 0.1, 0.3]]
+
+
+@gen
+def first_is_none(n, k):
+    s = None
+    for t in range(n):
+        if s is None:
+            s = ("z", t) @ ~categorical([1 / k] * k)
+        else:
+            s = ("z", t) @ ~categorical(ROWS[s])
+        ("y", t) @ ~normal(2.0 * s, 1.0)
+
+
+@gen
+def first_of_a_dict(n, k):
+    s = {}
+    for t in range(n):
+        p = [1 / k] * k if t == 0 else ROWS[s[t - 1]]
+        s[t] = ("z", t) @ ~categorical(p)
+        ("y", t) @ ~normal(2.0 * s[t], 1.0)
+
+
+@gen
+def first_of_a_list(n, k):
+    s = []
+    for t in range(n):
+        if t == 0:
+            s.append(("z", t) @ ~categorical([1 / k] * k))
+        else:
+            s.append(("z", t) @ ~categorical(ROWS[s[-1]]))
+        ("y", t) @ ~normal(2.0 * s[t], 1.0)
+
+
+@gen
+def while_states(n, k):
+    t, s = 0, 0
+    while t < n:
+        s = ("z", t) @ ~categorical(ROWS[s])
+        ("y", t) @ ~normal(2.0 * s, 1.0)
+        t += 1
+
+
+@gen
+def while_walk(n, k):
+    x, t = 0.0, 0
+    while True:
+        if t >= n:
+            break
+        x = ("z", t) @ ~normal(0.9 * x, 0.5)
+        t = 1 + t
+        ("y", t) @ ~normal(x, 1.0)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1092,17 +1188,29 @@ PARTS = [
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
     two_before, changed_objects, changed_pairs, other_first, begun_with, from_a_choice, from_another,
     walk_from_a_choice, walk_from_two, in_the_plane, states_in_the_plane,
+    first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
     first_too, addressed, in_rows, skipped, appended_beside, appended_to, counts,
-    counted_after, structural, alias, mean, while_loop, objects, mixed_reads, sorted_values, triangle,
+    counted_after, structural, alias, mean, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
-CONTINUOUS = {latent, walk, walk_from_a_choice, walk_from_two, ar2, vectors, scalar, sorted_values, by_groups}
+CONTINUOUS = {
+    while_walk,
+    latent,
+    walk,
+    walk_from_a_choice,
+    walk_from_two,
+    ar2,
+    vectors,
+    scalar,
+    sorted_values,
+    by_groups,
+}
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 
 
@@ -1212,7 +1320,11 @@ def test_what_fails_for_another_value_is_found(model, way):
 # --- the distribution of a choice is found without those before it ------------------------------------------
 
 
-@pytest.mark.parametrize("model", [lists, arr, hmm, skipping, called, nested_call], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "model",
+    [lists, arr, hmm, skipping, called, nested_call, first_is_none, first_of_a_dict, while_states],
+    ids=lambda one: one.name,
+)
 def test_the_distribution_of_a_choice_needs_one_iteration(model):
     kernel, trace = updating(model)
     text = kernel.source_of("step", trace)

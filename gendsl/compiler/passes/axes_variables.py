@@ -106,6 +106,13 @@ def needed_by(body: Body, variables: Collection[Var]) -> tuple[Body, set[Var]]:
                 kept.insert(0, If(one.test, sides[0][0], sides[1][0], line=one.line))
                 live = {*sides[0][1], *sides[1][1], *read_by(one)}
             continue
+        if isinstance(one, Set):
+            pairs = [pair for pair in zip(one.targets, one.values, strict=True) if pair[0] in live]
+            if pairs:
+                targets, values = [target for target, _ in pairs], [value for _, value in pairs]
+                kept.insert(0, Set(targets, values, line=one.line))
+                live = live.difference(targets) | variables_of(*values)
+            continue
         every = list(hir.walk([one]))
         changed = {inner.list for inner in every if isinstance(inner, (Append, Store, Truncate))}
         for inner in every:

@@ -211,12 +211,7 @@ class _Blanket:
         """The keys of the iterations of a loop that have to do with the choice, the first iterations first:
         where a value has the density zero, those that read it may fail.
         """
-        every = {
-            key
-            for boxes in self._inside(loop, where)
-            for box in boxes
-            for key in box.get(loop.var, ())
-        }
+        every = {key for boxes in self._inside(loop, where) for box in boxes for key in box.get(loop.var, ())}
         return sorted(every, key=Key.order)
 
     def _changes_lists(self, loop: For) -> bool:
@@ -350,7 +345,7 @@ class _Blanket:
     def _unrelated(self, body: Body) -> Body:
         result: Body = []
         for one in body:
-            if id(one) in self.boxes or (isinstance(one, If) and _only_ends(one)):
+            if id(one) in self.boxes or isinstance(one, Fail) or (isinstance(one, If) and _only_ends(one)):
                 continue
             for kept in self._kept_of(one, {}) if not one.BODIES else [copy.copy(one)]:
                 if isinstance(kept, Set):

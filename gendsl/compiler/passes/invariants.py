@@ -22,6 +22,7 @@ from gendsl.compiler.hir.rewriting import LOOP
 from gendsl.compiler.hir.text_effects import TextEffects, made_by, read_by
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.collapse import collapse
+from gendsl.compiler.passes.counted_loops import count
 from gendsl.compiler.passes.fusion import fuse
 from gendsl.compiler.passes.list_copies import elide_copies
 from gendsl.compiler.passes.memoise import memoise
@@ -34,9 +35,10 @@ from gendsl.compiler.passes.staging import Apart, Names, Stages
 def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
     """Clean functions, and all that they call.
 
-    Then loops over all entries of arrays become one loop each, loops are merged that one list after another
-    goes through, what is the same in all iterations is taken out of loops, what is the same for each index in
-    lists is computed once for it, and loops that go on from their last iteration are taken apart.
+    Loops that count become loops over ranges. Then loops over all entries of arrays become one loop each,
+    loops are merged that one list after another goes through, what is the same in all iterations is taken
+    out of loops, what is the same for each index in lists is computed once for it, and loops that go on from
+    their last iteration are taken apart.
 
     Args:
         meetings: where a choice of one template may have the address of one of another.
@@ -45,6 +47,7 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
     every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
         clean(function)
+        count(function)
     copies = elide_copies(mains, effects)
     for function in copies:
         clean(function)

@@ -48,6 +48,8 @@ from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.indices import Indices
 from gendsl.compiler.passes.list_items import resolve
 
+_MOST = 3
+"""How many iterations before the one there are at most in which something is computed that it is left."""
 _COMPUTING = (
     Set, Load, Length, New, Fill, If, For, Loop, Block, Fail, hir.Read, hir.Present, hir.Count, hir.Extent,
 )  # fmt: skip
@@ -84,6 +86,7 @@ class _Lookup:
     Attributes:
         index: the value of its variable there.
         carried: the variables that an iteration leaves to the next one.
+        before: what computes these, in the iterations before it, the last of them first.
     """
 
     def __init__(self, function: Function, loop: For) -> None:
@@ -91,6 +94,7 @@ class _Lookup:
         self.inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         self.carried = self.inside & exposed(loop.body)[0]
         self.index: Expr = loop.var
+        self.before: list[Body] = []
 
     @staticmethod
     def of(
@@ -119,21 +123,26 @@ class _Lookup:
         return True
 
     def _is_known_before(self) -> bool:
-        """Whether what an iteration leaves to others is computed without what it was left itself."""
+        """Whether what an iteration is left is computed in the few before it, without what those are left."""
         if self.carried and any(isinstance(one, (Leave, Next)) for one in hir.walk(self.loop.body)):
             return False
-        return self.carried.isdisjoint(needed_by(self.loop.body, self.carried)[1])
+        left = self.carried
+        while left and len(self.before) < _MOST:
+            body, live = needed_by(self.loop.body, left)
+            self.before.append(body)
+            left = self.carried & live
+        return not left
 
     def made(self) -> If:
         """The one iteration, if the loop has it, behind what others leave to it."""
         loop, index = self.loop, self.index
         before: Body = []
-        if self.carried:
-            last = Op("sub", (index, Const(1, "i")), "i")
-            left = hir.copied_body(needed_by(loop.body, self.carried)[0])
+        for distance, body in reversed([*enumerate(self.before, 1)]):
+            place = Op("sub", (index, Const(distance, "i")), "i")
+            left = hir.copied_body(body)
             for one in hir.walk(left):
-                rewrite(one, lambda expr: replaced(expr, {loop.var: last}))
-            before.append(If(Op("le", (loop.start, last), "b"), left, [], line=loop.line))
+                rewrite(one, lambda expr: replaced(expr, {loop.var: place}))  # noqa: B023
+            before.append(If(Op("le", (loop.start, place), "b"), left, [], line=loop.line))
         same = {Op("eq", (loop.var, index), "b"), Op("eq", (index, loop.var), "b")}
 
         def there(expr: Expr) -> Expr:

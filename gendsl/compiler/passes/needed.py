@@ -28,6 +28,7 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.text_effects import NONE, TextEffects, made_by
 from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.passes.counted_loops import count
 from gendsl.compiler.passes.lookups import look_up
 
 _ONLY_COMPUTE = (
@@ -46,6 +47,7 @@ def follow(made: Iterable[Function], scored: Iterable[Function]) -> None:
     whole, effects = {id(one) for one in scored}, TextEffects()
     for one in {id(one): one for one in made if id(one) not in whole}.values():
         clean_one(one)  # as a list with two names is kept
+        count(one)
         keep_needed(one, effects)
         look_up(one, effects)
 

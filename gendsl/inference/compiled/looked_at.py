@@ -30,6 +30,7 @@ _LOG = logging.getLogger(__name__)
 TOO_OFTEN = "whole traces are needed too often"
 """Why a chain runs step by step, where each draw costs more than the steps that lead to it."""
 
+
 def _of_whole(name: str) -> Callable[..., Any]:
     def operation(self: LookedAt, *args: Any, **options: Any) -> Any:
         return getattr(self.whole, name)(*args, **options)
