@@ -392,11 +392,6 @@ class ReferenceTrace(Trace):
             self.structure.remember(selection, self.observed_paths, skip_absent, paths)
         return paths
 
-    def observing(self, observed: Set[Path]) -> ReferenceTrace:
-        """This trace, which nobody else has yet, with other choices counted as observations."""
-        self.observed_paths = observed
-        return self
-
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""
         check_is_selection(selection)

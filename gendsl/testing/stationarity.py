@@ -133,7 +133,7 @@ def stationarity(
     for _ in range(chains):
         trace = model.simulate(args, rng=rng)
         if data is not None:
-            trace = trace.observing(frozenset(path for path in trace.records if path in data))
+            trace.observed_paths = frozenset(path for path in trace.records if path in data)
         for step in range(steps):
             if data is not None:
                 trace = _with_new_data(trace, data, rng)

@@ -143,7 +143,9 @@ def _given(observations: ChoiceMap, trace: ReferenceTrace) -> Iterator[Path]:
 
 def _observing(old: ReferenceTrace, new: ReferenceTrace, observations: ChoiceMap) -> ReferenceTrace:
     """A trace just made from `old`, with some of its choices counted as observations."""
-    return new if new is old else new.observing(extended(new.observed_paths, _given(observations, new)))
+    if new is not old:
+        new.observed_paths = extended(new.observed_paths, _given(observations, new))
+    return new
 
 
 def extending_translator(

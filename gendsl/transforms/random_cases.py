@@ -121,7 +121,7 @@ def _cases(
     for _ in range(n):
         trace = model.simulate(args, rng=rng)
         if observed is not None:
-            trace = trace.observing(frozenset(path for path in trace.records if path in observed))
+            trace.observed_paths = frozenset(path for path in trace.records if path in observed)
         yield trace
 
 

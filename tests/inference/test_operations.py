@@ -965,7 +965,7 @@ def test_choices_that_count_as_observations_later():
         trace = local.simulate(rng=1)
     assert isinstance(trace, LookedAt)
     x, y = trace["x"], trace["y"]
-    trace = trace.observing(frozenset([("y",)]))
+    trace.observed_paths = frozenset([("y",)])
     assert dict(trace.observed.items()) == {("y",): y}
     after = trace.update({"x": 1.0}).trace
     assert dict(after.observed.items()) == {("y",): y} and trace["x"] == x

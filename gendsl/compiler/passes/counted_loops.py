@@ -186,7 +186,8 @@ def _besides(body: Body, at: int, var: Var) -> Body | None:
     known = {target: value for target, value in pairs if counts[target] == 1}
     own = list(zip(one.targets, one.values, strict=True))
     value = dict(own)[var]
-    if known.get(value, value) not in (Op("add", (var, _ONE), "i"), Op("add", (_ONE, var), "i")):  # type: ignore[call-overload]
+    value = known.get(value, value) if isinstance(value, Var) else value
+    if value != Op("add", (var, _ONE), "i") and value != Op("add", (_ONE, var), "i"):
         return None
     rest = [pair for pair in own if pair[0] != var]
     return [Set([x for x, _ in rest], [x for _, x in rest], line=one.line)] if rest else []

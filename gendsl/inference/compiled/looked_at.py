@@ -182,7 +182,7 @@ class LookedAt(ReferenceTrace):
     """
 
     __slots__ = (
-        "_executed", "_known", "_log_density", "_retval", "_singly", "_whole", "left_density",
+        "_executed", "_known", "_log_density", "_observed", "_retval", "_singly", "_whole", "left_density",
         "left_observed", "outside", "source",
     )  # fmt: skip
 
@@ -192,7 +192,7 @@ class LookedAt(ReferenceTrace):
     def _start(
         self, gen_fn: Any, args: tuple[Any, ...], observed: Set[Path], source: Source | None = None
     ) -> None:
-        self.gen_fn, self.args, self.observed_paths = gen_fn, args, observed
+        self.gen_fn, self.args, self._observed = gen_fn, args, observed
         self._spaces = self._structure = self.scored_from = None
         self.left_density: float | None = None
         self.left_observed: frozenset[Strings] | None = None
@@ -205,6 +205,16 @@ class LookedAt(ReferenceTrace):
         self._singly = 0
         self._executed: ReferenceTrace | None = None
         self._whole: ReferenceTrace | None = None
+
+    @property
+    def observed_paths(self) -> Set[Path]:
+        """The paths of the observations."""
+        return self._observed
+
+    @observed_paths.setter
+    def observed_paths(self, observed: Set[Path]) -> None:
+        """Count other choices as observations, of a trace that nobody else has yet."""
+        self._observed = self.whole.observed_paths = observed
 
     @property
     def values(self) -> dict[Path, Any]:
@@ -378,7 +388,7 @@ class LookedAt(ReferenceTrace):
 
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")
-    local_density, rerun, observing = _of_whole("local_density"), _of_whole("rerun"), _of_whole("observing")
+    local_density, rerun = _of_whole("local_density"), _of_whole("rerun")
 
 
 def is_as_left(trace: Any) -> bool:
