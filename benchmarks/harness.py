@@ -173,9 +173,13 @@ def ranked(rows: Iterable[Row], scale: Scale) -> list[Line]:
         ((us, baseline_us),) = times([row], alone).tolist()
         found.append((us / baseline_us, _line(row, us, baseline_us)))
     found.sort(key=lambda one: -one[0])
-    mean = f"{np.exp(np.log([ratio for ratio, _ in found]).mean()):.3g}"
     lines = [line for _, line in found]
-    return [*lines, Line("geometric mean of the ratios", len(lines), value=mean, baseline="of N moves")]
+    return [*lines, mean_of([ratio for ratio, _ in found], "geometric mean of the ratios")]
+
+
+def mean_of(ratios: list[float], work: str) -> Line:
+    """A line with the geometric mean of ratios."""
+    return Line(work, len(ratios), value=f"{np.exp(np.log(ratios).mean()):.3g}", baseline="of N moves")
 
 
 def _line(row: Row, us: float, baseline_us: float) -> Line:

@@ -23,7 +23,7 @@ import hand
 import models
 import numpy as np
 from hand.pair import Pair
-from harness import Line, Row, Scale, ranked
+from harness import Line, Row, Scale, mean_of, ranked
 from threadpoolctl import threadpool_limits
 
 from gendsl import pair as pair_of
@@ -134,9 +134,14 @@ def table(
 ) -> list[Row | Line]:
     """The ranked lines of moves with these sizes; BLAS has one thread: time that threads wait counts, too."""
     with threadpool_limits(1):
-        return list(
-            ranked((row(pair, min(size, scale.largest), scale, other) for pair, size in sized), scale)
-        )
+        lines = ranked((row(pair, min(size, scale.largest), scale, other) for pair, size in sized), scale)
+    looks_at = {pair.name: "all" if pair.by_hand.looks_at == "all" else "part" for pair, _ in sized}
+    for what, work in (("all", "looks at all data"), ("part", "looks at a part")):
+        found = [line for line in lines if looks_at.get(line.work) == what]
+        ratios = [line.us / line.baseline_us for line in found if line.us and line.baseline_us]
+        if len(sized) > len(ratios) > 0:
+            lines.append(mean_of(ratios, f"geometric mean where a hand {work}"))
+    return [*lines]
 
 
 def all_pairs(scale: Scale) -> list[Pair]:

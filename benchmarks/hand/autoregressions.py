@@ -27,6 +27,7 @@ MOST = 4
 class Lags(BirthDeath):
     """A component is a coefficient; the last one comes or goes. Lags before the start are zero."""
 
+    looks_at = "few"
     most = MOST
 
     def __init__(self, trace: Any) -> None:

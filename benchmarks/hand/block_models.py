@@ -33,6 +33,8 @@ class Blocks(Hand):
 class AnotherBlock(Blocks):
     """No node is in the block that comes or goes: the prior of the labels is all that changes."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.highest = int(self.z.max())
@@ -60,6 +62,8 @@ class AnotherBlock(Blocks):
 
 
 class ChangeBlock(Blocks):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         members = np.eye(self.k)[self.z]
@@ -91,6 +95,8 @@ class ChangeBlock(Blocks):
 
 class RefreshProbabilities(Blocks):
     """From their posterior: always accepted."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
@@ -126,6 +132,8 @@ class Weighted(Hand):
 
 class SwapNodes(Weighted):
     """The count between the two nodes keeps its rate."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
@@ -167,6 +175,8 @@ class SwapNodes(Weighted):
 
 class WalkRates(Weighted):
     """The sums of counts and of means at rate 1 of each pair of blocks are all of the data."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)

@@ -40,6 +40,8 @@ class Steps(Hand):
 
 
 class StepsBirthDeath(Steps):
+    looks_at = "few"
+
     def log_birth(self, k: int, spare: float, parts: tuple[float, ...], bounds: tuple[int, ...]) -> float:
         """The log ratio of a birth among k; `spare` is what the new uniform density is on."""
         level, first, second = parts
@@ -85,6 +87,8 @@ class StepsBirthDeath(Steps):
 
 
 class WalkLevels(Steps):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.pieces = [(b - a, self.sums[b] - self.sums[a]) for a, b in pairwise(self.starts)]
@@ -125,6 +129,8 @@ class Jumps(Hand):
 
 class ToggleJump(Jumps):
     """The prior of a new rate is its proposal."""
+
+    looks_at = "few"
 
     def propose(self, rng: np.random.Generator) -> float:
         t = 1 + pick(rng, self.n - 1)
@@ -174,6 +180,7 @@ class ScaleRates(Jumps):
 class Breaks(BirthDeath):
     """The prior of a new change point is its proposal."""
 
+    looks_at = "few"
     most = 4
 
     def __init__(self, trace: Any) -> None:

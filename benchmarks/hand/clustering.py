@@ -30,6 +30,8 @@ class ExchangeSticks(Sticks):
     and R of what there was to break, v = w1 / R, w2 / (R - w1): the Jacobian is (R - w1) / (R - w2).
     """
 
+    looks_at = "part"
+
     def propose(self, rng: np.random.Generator) -> float:
         j, v = pick(rng, STICKS - 1), self.v
         first = v[j]
@@ -49,6 +51,8 @@ class ExchangeSticks(Sticks):
 
 
 class SomeLabels(Sticks):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.points = range(len(self.x) // 2, min(len(self.x) // 2 + 2, len(self.x)))
@@ -74,6 +78,8 @@ class SomeLabels(Sticks):
 
 
 class WalkSticks(Sticks):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         counts = np.bincount(self.z, minlength=STICKS).tolist()
@@ -120,6 +126,8 @@ class AsNeeded(Hand):
 
 
 class ExchangeLabel(AsNeeded):
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         i, new = self.new = pick(rng, len(self.z)), pick(rng, len(self.rates))
         old = self.z[i]
@@ -133,6 +141,8 @@ class ExchangeLabel(AsNeeded):
 
 
 class WalkClusterRates(AsNeeded):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         k = len(self.rates)
@@ -173,6 +183,8 @@ class Restaurant(Hand):
 class MoveLast(Restaurant):
     """The prior of a new mean is its proposal, and the choice of a table is as probable on the way back."""
 
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         tables, means, last = self.tables, self.means, len(self.z) - 1
         old = self.z[last]
@@ -206,6 +218,8 @@ class MoveLast(Restaurant):
 class Reseat(Restaurant):
     """Who opened a table stays: `choices` are the others, with the number of tables when they came."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.choices, seen = [], set()
@@ -234,6 +248,8 @@ class Reseat(Restaurant):
 
 
 class WalkDishes(Restaurant):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.sums = np.bincount(self.z, self.x).tolist()

@@ -43,16 +43,22 @@ class Coal(Hand):
 
 
 class BirthOrDeath(Coal):
+    looks_at = "few"
+
     def draw(self, rng: np.random.Generator) -> Any:
         return by_hand.draw_birth_or_death(self.state, rng)
 
 
 class Height(Coal):
+    looks_at = "few"
+
     def draw(self, rng: np.random.Generator) -> Any:
         return by_hand.draw_height(self.state, rng)
 
 
 class Position(Coal):
+    looks_at = "few"
+
     def draw(self, rng: np.random.Generator) -> Any:
         return by_hand.draw_position(self.state, rng)
 
@@ -63,6 +69,8 @@ class WithHeights(Coal):
     The height of a segment of length d with n dates has the prior gamma(1, 1/200), the proposal gamma(1 + n,
     1 / (200 + d)): prior times likelihood over proposal is 200 n! / (200 + d)^(n + 1).
     """
+
+    looks_at = "few"
 
     @staticmethod
     def log_marginal(n: int, length: float) -> float:

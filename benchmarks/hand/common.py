@@ -21,9 +21,15 @@ class Hand:
     """A move: `propose` draws and scores, `keep` makes what was proposed the state.
 
     Made from a trace of its model. The state is in attributes, and so is what is kept about it.
+
+    Attributes:
+        looks_at: what of the data, or of as many latent choices, a proposal is scored by, whatever the state:
+            "all", a "part" that grows with their number, or a "few". The last two are moves that a hand
+            makes incrementally.
     """
 
     new: Any = None
+    looks_at = "all"
 
     def propose(self, rng: np.random.Generator) -> float:
         """The log acceptance ratio of a proposal, which waits in `new`; None there is the state itself."""

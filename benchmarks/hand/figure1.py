@@ -129,6 +129,8 @@ class Sechs(Normals):
 class Swap(Hand):
     """The same density under another numbering: always accepted."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         k = trace["k"]
         self.columns = [[trace[name, j] for j in range(k)] for name in ("mu", "var")]

@@ -38,6 +38,8 @@ class TwoColours(Hand):
 
 
 class Flip(TwoColours):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.score = {0: log(0.5), 1: log(self.agree), -1: log(1.0 - self.agree)}
@@ -69,6 +71,8 @@ class Flip(TwoColours):
 
 class WalkAgree(TwoColours):
     """How many cells agree with those before them is all of the grid."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
@@ -116,6 +120,8 @@ class Colours(Hand):
 
 
 class TurnColour(Colours):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.log_rates = list(map(log, self.rates))
@@ -153,6 +159,8 @@ class TurnColour(Colours):
 class ExchangeColours(Hand):
     """The same picture under other names: always accepted."""
 
+    looks_at = "part"
+
     def __init__(self, trace: Any) -> None:
         rows, columns, self.k = trace.args
         self.colour = array(trace, "colour", rows, columns).astype(int)
@@ -173,6 +181,8 @@ class ExchangeColours(Hand):
 
 class WalkColourRates(Colours):
     """The sums of counts, and how often votes are spread in each way, are all of the picture."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
@@ -236,6 +246,8 @@ class Heights(Hand):
 
 
 class TiltPatch(Heights):
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         n, m, h = self.n, self.m, self.h
         i, j = pick(rng, n - 1), pick(rng, m - 1)
@@ -272,6 +284,8 @@ class TiltPatch(Heights):
 
 
 class WalkRough(Heights):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.squares = float((np.array(self.left) ** 2).sum())

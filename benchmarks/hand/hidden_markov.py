@@ -130,6 +130,8 @@ class PathSplits(AssignedSplitMerge):
 class OneTime(Hand):
     """A draw from the density given all else, cut off far from the data, where the ratio isn't one."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         self.y, self.states = values(trace, "y", n), values(trace, "state", n)
@@ -157,6 +159,8 @@ class OneTime(Hand):
 
 class WalkPathMeans(Hand):
     """The numbers and sums of each state's data are all of the data."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
@@ -197,6 +201,8 @@ class GrowOrShrink(Matrix):
     the map has the Jacobian (1 - to)^(k - 1).
     """
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         from_state = np.bincount([0, *self.states[:-1]], minlength=4)
@@ -232,6 +238,8 @@ class GrowOrShrink(Matrix):
 
 
 class OneLabel(Matrix):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.counts = values(trace, "count", len(self.states))

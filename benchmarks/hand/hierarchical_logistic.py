@@ -28,6 +28,8 @@ class Logistic(Hand):
 
 
 class WalkSpread(Hand):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         alpha = values(trace, "alpha", 4)
         self.n, self.spread = len(alpha), trace["spread"]

@@ -280,6 +280,7 @@ class LaplacesWalk(LaplacesBirthDeath):
 
 
 class AssignedSplits(AssignedSplitMerge):
+    looks_at = "part"
     most = MOST
 
     def __init__(self, trace: Any) -> None:
@@ -319,6 +320,8 @@ class AssignedSplits(AssignedSplitMerge):
 class Relabel(Hand):
     """Numbers in lists: one point gets another label."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         self.y, self.labels, self.means = (
@@ -337,6 +340,8 @@ class Relabel(Hand):
 
 class AssignedWalk(Hand):
     """The labels stay, so the numbers, sums and sums of squares of their points are all of the data."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
@@ -373,6 +378,8 @@ PRECISION = np.linalg.inv(np.array([[1.0, 0.24], [0.24, 0.64]])).tolist()
 
 class BlobBirths(Hand):
     """A component without points is born or dies: the labels' prior alone changes."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
@@ -421,6 +428,8 @@ class BlobBirths(Hand):
 
 class NudgeCentre(Hand):
     """The number and the sum of a component's points are all that its likelihood depends on."""
+
+    looks_at = "few"
 
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args

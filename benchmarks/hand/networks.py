@@ -42,6 +42,8 @@ class Linear(Hand):
 
 
 class ToggleEdge(Linear):
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         child = 1 + pick(rng, self.nodes - 1)
         parent = pick(rng, child)
@@ -64,6 +66,8 @@ class ToggleEdge(Linear):
 class ExchangeParents(Linear):
     """The prior doesn't change."""
 
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         child = 1 + pick(rng, self.nodes - 1)
         a, b = pick(rng, child), pick(rng, child)
@@ -79,6 +83,8 @@ class ExchangeParents(Linear):
 
 
 class WalkNetwork(Linear):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.about = [self.squares(child, weights) for child, weights in enumerate(self.weights)]
@@ -142,6 +148,8 @@ class NoisyOr(Hand):
 class ToggleArrow(NoisyOr):
     """The prior of a strength is its proposal."""
 
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         parent, child = self.arrows[pick(rng, len(self.arrows))]
         strengths, weight = self.strengths[child].copy(), log(0.4 / 0.6)
@@ -156,6 +164,8 @@ class ToggleArrow(NoisyOr):
 
 class ExchangeLeak(NoisyOr):
     """A leak from its prior."""
+
+    looks_at = "few"
 
     def propose(self, rng: np.random.Generator) -> float:
         child, leak = pick(rng, len(self.leak)), rng.beta(1.0, 3.0)

@@ -19,6 +19,6 @@ class Pair(NamedTuple):
 
     name: str
     kernel: Kernel
-    by_hand: Callable[[Trace], Hand]
+    by_hand: type[Hand]
     start: Callable[..., Trace]
     sizes: tuple[int, int] = (100, 1000)

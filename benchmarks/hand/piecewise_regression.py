@@ -87,6 +87,7 @@ class HingeSplits(Hinges, SplitMerge):
 class Line(Hand):
     """Intercept, slope and standard deviation: seven sums are all that they need of the data."""
 
+    looks_at = "few"
     steps = 0.1, 0.05
 
     def __init__(self, trace: Any) -> None:
@@ -150,6 +151,8 @@ class Interpolated(Hand):
 
 class AddOrRemove(Interpolated):
     """The data between the knots next to the one that comes or goes are all that is scored."""
+
+    looks_at = "part"
 
     @staticmethod
     def log_addition(k: int, spare: float, width: float, height: float, lift: float) -> float:

@@ -126,6 +126,8 @@ class Clusters(Hand):
 class MoreOrFewer(Clusters):
     """The prior of a parent is his proposal."""
 
+    looks_at = "part"
+
     @staticmethod
     def chance(k: int) -> float:
         return 0.5 if 0 < k < 3 else 1.0 if k == 0 else 0.0

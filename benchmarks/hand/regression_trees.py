@@ -60,6 +60,8 @@ class Recursive(Hand):
 class GrowOrPrune(Recursive):
     """The density of a cut is its proposal; (value, u) -> (value - u, value + u) has determinant 2."""
 
+    looks_at = "few"
+
     def log_growth(self, depth: int, under_cherry: bool, parts: Any, bounds: Any) -> float:
         """The log ratio when a leaf becomes a branch; on the way back the walk stops there with 1/2.
 
@@ -110,6 +112,8 @@ class GrowOrPrune(Recursive):
 
 
 class WalkLeaves(Recursive):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.leaves, self.sums_of = [], []
@@ -179,6 +183,8 @@ class Heap(Hand):
 class SplitOrJoin(Heap):
     """The densities of column and cut are their proposals; the Jacobian is 2."""
 
+    looks_at = "part"
+
     def log_split(self, h: int, parts: Any, left: Any, right: Any, leaves: int, cherries: int) -> float:
         """The log ratio of a split of leaf h; `left` and `right` are numbers and sums of data."""
         mean, a, b = parts
@@ -233,6 +239,8 @@ class SplitOrJoin(Heap):
 
 
 class WalkHeap(Heap):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         numbers = sorted(self.means)

@@ -18,6 +18,8 @@ class TiltLevels(Hand):
     `product` is that of the residuals of the data with the times, counted from their middle.
     """
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         level = array(trace, "level", n)
@@ -46,6 +48,8 @@ class TiltLevels(Hand):
 class OneLevel(Hand):
     """A level is scored with its neighbours and its datum."""
 
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         self.level, self.y = values(trace, "level", n), values(trace, "y", n)
@@ -68,6 +72,8 @@ class OneLevel(Hand):
 
 
 class WalkSds(Hand):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         level = array(trace, "level", n)
@@ -108,6 +114,8 @@ class Tracking(Hand):
 
 class Push(Tracking):
     """All steps but the first one stay as expected, so that noise changes at one time alone."""
+
+    looks_at = "part"
 
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)

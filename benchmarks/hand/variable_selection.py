@@ -40,6 +40,7 @@ class SpikeAndSlab(Regression):
 
 
 class Toggle(SpikeAndSlab):
+    looks_at = "few"
     odds, prior, proposal, first = log(0.3 / 0.7), 2.0, 1.0, 1
 
     def propose(self, rng: np.random.Generator) -> float:
@@ -64,6 +65,8 @@ class Toggle(SpikeAndSlab):
 class Swap(SpikeAndSlab):
     """The prior of a coefficient is that of its negative."""
 
+    looks_at = "few"
+
     def propose(self, rng: np.random.Generator) -> float:
         p, included = len(self.included), self.included
         a, b = pick(rng, p), pick(rng, p)
@@ -84,6 +87,8 @@ class Swap(SpikeAndSlab):
 
 
 class WalkCoefficients(SpikeAndSlab):
+    looks_at = "few"
+
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         self.there = [j for j, inside in enumerate(self.included) if inside]

@@ -119,6 +119,16 @@ class _Fence(Visitor):
         if not isinstance(operand, ast.Call) and self._is_program(operand):
             name = ast.unparse(operand)
             self.refuse(f"~{name} is not a traced call", node, f"call it: `addr @ ~{name}(...)`")
+        if isinstance(address, ast.BinOp) and isinstance(address.op, (ast.Mult, ast.Div)):
+            own = address.right
+            if isinstance(own, ast.Tuple) or (isinstance(own, ast.Constant) and isinstance(own.value, str)):
+                whole, rest = ast.unparse(own), ast.unparse(address.left)
+                sign = "*" if isinstance(address.op, ast.Mult) else "/"
+                self.refuse(
+                    f"`{sign}` and `@` bind alike, so that the address here is `{ast.unparse(address)}`",
+                    node,
+                    f"put the choice into parentheses: `{rest} {sign} ({whole} @ ~...)`",
+                )
         parts = address.elts if isinstance(address, ast.Tuple) else []
         if isinstance(address, ast.Tuple) and not parts:
             self.refuse("() is not an address", address, "use at least one component")

@@ -75,6 +75,12 @@ REFUSED = {
     "uncalled program, assigned": ("x = ~other", "~other is not a traced call", "~other"),
     "precedence": ("k = ~1 + poisson(3)", "`~` binds more tightly", "~1 + poisson(3)"),
     "precedence, addressed": ("'k' @ ~1 + poisson(3)", "`~` binds more tightly", "'k' @ ~1 + poisson(3)"),
+    "a product, and an address": (
+        "k = 2 * ('x', 1) @ ~normal(0, 1)",
+        "`*` and `@` bind alike",
+        "2 * ('x', 1) @ ~normal(0, 1)",
+    ),
+    "a quotient, and an address": ("k = 2 / 'x' @ ~normal(0, 1)", "`/` and `@`", "2 / 'x' @ ~normal(0, 1)"),
     "precedence, right": ("k = poisson(3) + ~1", "`~` binds more tightly", "poisson(3) + ~1"),
     "lambda": ("return lambda: 'x' @ ~d", "inside a nested lambda", "~d"),
     "nested def": ("def f(): x = ~normal(0, 1)", "inside a nested def", "~normal(0, 1)"),
