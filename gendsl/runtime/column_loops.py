@@ -25,6 +25,7 @@ from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import AffectedBy, rescored, rescored_at_key
 from gendsl.runtime.column_steps import (
     ARITHMETIC,
+    OUT_OF_ORDER,
     Lookup,
     Step,
     as_typed,
@@ -165,8 +166,10 @@ class ColumnLoopBlock(LookedThrough):
                 MISSING if kind is Simulate else self._given(execution, kind, path, used, step)
                 for step, path in zip(self.sites, paths, strict=True)
             ]
-            if execution.proposes and sum(one is MISSING for one in known) > 1:
-                raise NotColumnsError  # chains draw in the order of the program, however it runs
+            if sum(one is MISSING for one in known) > 1:
+                if execution.proposes:
+                    raise NotColumnsError  # chains draw in the order of the program, however it runs
+                OUT_OF_ORDER.count += 1
             hand_on(self.needed_handed, scope, [*known, *[MISSING for _ in self.kept]])
             for step in self.steps:
                 if step.site is None:

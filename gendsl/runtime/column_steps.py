@@ -23,6 +23,19 @@ _MOST_VECTORS = 256
 """How many vectors the iterations of a loop share at most: each is looked at by itself."""
 LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
+
+
+class _Draws:
+    """Draws that loops made in another order than the program: one site after the other.
+
+    Attributes:
+        count: how often.
+    """
+
+    count = 0
+
+
+OUT_OF_ORDER = _Draws()
 ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
 
 
@@ -107,6 +120,7 @@ def drawn_column(
     if Chosen in map(type, parameters):
         if in_order:
             raise NotColumnsError
+        OUT_OF_ORDER.count += 1
         made: Any = None
         for members, given in _by_vector(family, parameters):
             some = drawn_column(family, rng, len(members), given)

@@ -56,6 +56,7 @@ MODELS = [model for models in families().values() for model in models]
 def soon(monkeypatch):
     """Programs are compiled at the first call; nothing is given up, and everything is compared."""
     monkeypatch.setattr(generative, "_FEW_CALLS", 0)
+    monkeypatch.setattr(operations, "_KEEPS_ORDER", False)
     monkeypatch.setattr(thresholds, "LEAST_CALLS", 1)
     monkeypatch.setattr(thresholds, "LEAST_WORK", 0)
     monkeypatch.setattr(thresholds, "FIRST_COMPARED", 1_000)
@@ -666,9 +667,7 @@ def test_a_mistake_of_the_machine_code_is_found(monkeypatch):
 
     local.simulate(rng=0)
     made = drawn_choices.DrawnChoices.choices
-    monkeypatch.setattr(
-        drawn_choices.DrawnChoices, "choices", lambda self: {("x",): made(self)["x",] + 1e-6}
-    )
+    monkeypatch.setattr(drawn_choices.DrawnChoices, "choices", lambda self: {("x",): made(self)["x",] + 1e-6})
     with pytest.raises(RuntimeMismatchError, match=r"code of 'simulate' has .* there") as told:
         local.simulate(rng=1)
     assert told.value.address == ("x",)
@@ -975,3 +974,53 @@ def test_choices_that_count_as_observations_later():
 
     report = stationarity(from_the_prior, local, observed="y", steps=5, draws=500, chains=20)
     assert report.worst.name == "'x' · 'y'"
+
+
+@gen
+def two_by_two(n, sd):
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.3)
+        ("y", i) @ ~normal(3.0 * z, sd)
+
+
+def drawn(trace):
+    return dict(trace.choices.items())
+
+
+def is_compiled_but_for(program, operation):
+    return (
+        operations.told_of(program) == f"as machine code, but for {operation}, which draws loops in columns"
+    )
+
+
+def test_one_seed_gives_one_trace_however_often_it_is_called(monkeypatch):
+    """Today's runtime draws long loops in columns; machine code would draw in the order of the program."""
+    monkeypatch.setattr(operations, "_KEEPS_ORDER", True)
+    first = [drawn(two_by_two.simulate((n, 1.0), rng=7)) for n in (4, 12)]
+    assert first[1] != drawn(two_by_two.reference.simulate((12, 1.0), rng=7))
+    for _ in range(5):
+        for n, expected in zip((4, 12), first, strict=True):
+            assert drawn(two_by_two.simulate((n, 1.0), rng=7)) == expected
+    data = {("y", i): float(i % 3) for i in range(12)}
+    weights = {two_by_two.generate((12, 1.0), data, rng=7).trace.log_prob for _ in range(5)}
+    assert len(weights) == 1 and is_compiled_but_for(two_by_two, "simulate")
+
+
+def test_longer_loops_than_those_it_was_compiled_for(monkeypatch):
+    """Which are then drawn in columns; the generator is left where that leaves it."""
+    monkeypatch.setattr(operations, "_KEEPS_ORDER", True)
+
+    @gen
+    def local(n):
+        for i in range(n):
+            x = ("x", i) @ ~normal(0, 1)
+            ("y", i) @ ~normal(x, 1)
+
+    for _ in range(3):
+        assert drawn(local.simulate((3,), rng=1)) == drawn(local.reference.simulate((3,), rng=1))
+    assert is_compiled(local)
+    today = local._simulate((20,), rng=(mine := np.random.default_rng(5)))
+    found = local.simulate((20,), rng=(other := np.random.default_rng(5)))
+    assert drawn(found) == drawn(today) and mine.bit_generator.state == other.bit_generator.state
+    assert drawn(local.simulate((20,), rng=5)) == drawn(today)
+    assert is_compiled_but_for(local, "simulate")

@@ -5,7 +5,8 @@ give traces whose choices are read from copies of its memory. What more is asked
 of the program, as for any other that machine code leaves; see `looked_at`. Whatever machine code does not
 give, from a warning of gendsl's to an impossible trace, is done by today's runtime, from the same random
 numbers. So are programs that call themselves, and those that are given objects, which nobody copies, or find
-lists and arrays outside that have been changed.
+lists and arrays outside that have been changed. And so is an operation in which today's runtime draws loops
+in columns, in another order than the program: one seed gives one trace, however often it was called before.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from gendsl.inference.compiled.mistakes import as_refusals
 from gendsl.interface import Assessed, Generated, as_rng
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import UNSET, is_same
+from gendsl.runtime.column_steps import OUT_OF_ORDER
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
 from gendsl.runtime.watched import runs_whole, wanted
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _TODAYS = "reference", "compiled", "python"
 """The runtimes that run an operation as today."""
+_KEEPS_ORDER = True
+"""Whether what today's runtime draws in another order than the program stays as it is."""
 _TOLERANCE = 1e-9
 _QUIET = frozenset(["warn", "ignore"])
 _PLAIN = frozenset([bool, int, float, str, type(None), range])
@@ -132,6 +136,8 @@ class _Sampler:
         calls, strays, failed: how often it ran, more than choices was asked of what it gave, and it failed.
         made_anew: how often memory was made, for choices that are given at other addresses.
         compared: how often what it made was compared with the reference.
+        drawn_today: the operations, with the numbers of choices and of those that are given, that ran as
+            today, too, once there was machine code.
         unused: the generator of calls that draw nothing; to make one takes as long as a call.
     """
 
@@ -157,6 +163,7 @@ class _Sampler:
         self.calls = self.strays = self.failed = self.compared = self.made_anew = 0
         self.seconds = self.compare_at = 0.0
         self.sizes_compared: set[int] = set()
+        self.drawn_today: set[tuple[str, int, int]] = set()
         self.as_it_was = AsItWas(self.closed, program)
 
     def take(self, args: Any) -> bool:
@@ -271,10 +278,12 @@ class _Called:
         calls: how often they were called.
         work: the work of these, as `thresholds.LEAST_WORK` counts it.
         refused: why they are not compiled; empty if nothing is known of that.
+        in_columns: the operations in which today's runtime draws in another order than the program.
     """
 
     def __init__(self) -> None:
         self.calls, self.work, self.refused = 0, 0.0, ""
+        self.in_columns: set[str] = set()
         self.samplers: list[_Sampler] = []
 
     def sampler(self, program: Any, args: Any) -> _Sampler:
@@ -310,7 +319,10 @@ def told_of(program: Any) -> str | None:
     called = _called(program)
     if not (called.samplers or called.refused):
         return None
-    return f"step by step: {called.refused}" if called.refused else "as machine code"
+    if called.refused:
+        return f"step by step: {called.refused}"
+    apart = " and ".join(sorted(called.in_columns))
+    return "as machine code" + (f", but for {apart}, which draws loops in columns" if apart else "")
 
 
 def expect(program: Any, calls: int) -> None:
@@ -321,10 +333,12 @@ def expect(program: Any, calls: int) -> None:
 def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     """What an operation gives: by machine code, or as today."""
     called = _called(program)
-    if called.refused or wanted() in _TODAYS or runs_whole() or type(call.args) is not tuple:
+    if called.refused or call.operation in called.in_columns:
+        return today()
+    if wanted() in _TODAYS or runs_whole() or type(call.args) is not tuple:
         return today()
     if not called.samplers:
-        result = today()
+        result = _as_today(called, program, call, today)
         called.calls += 1
         if called.calls % thresholds.LEAST_CALLS == 0:
             _compile_if_worth_it(called, program, call.args, _count(result))
@@ -341,7 +355,17 @@ def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     why = sampler.why_given_up()
     if why is not None:
         _give_up(called, program, why)
-    return today() if result is None else result
+    return _as_today(called, program, call, today) if result is None else result
+
+
+def _as_today(called: _Called, program: Any, call: Call, today: Callable[[], Any]) -> Any:
+    """What an operation gives today, which shows in which order its choices are drawn."""
+    before = OUT_OF_ORDER.count
+    result = today()
+    if OUT_OF_ORDER.count > before and _KEEPS_ORDER:
+        called.in_columns.add(call.operation)
+        _LOG.debug("%s of %s runs as today: it draws columns", call.operation, program.name)
+    return result
 
 
 def _compile_if_worth_it(called: _Called, program: Any, args: Any, choices: int) -> None:
@@ -391,6 +415,11 @@ def _made(sampler: _Sampler, call: Call) -> Any:
         return None
     if sampler.is_due(made.size, time.perf_counter()):
         _compare(sampler, call, made, type(rng.bit_generator))
+    shape = call.operation, made.size, len(memory.given.keys)
+    if not is_score and shape not in sampler.drawn_today and _KEEPS_ORDER:
+        sampler.drawn_today.add(shape)
+        rng.bit_generator.state = made.states[0]
+        return None
     if is_score:
         return Assessed(made.log_prob, made.retval) if sampler.returns else None
     trace = LookedAt(DrawnAt(sampler, private(call.args), memory.given.observed, made))
