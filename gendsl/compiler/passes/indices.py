@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Const, Expr, Fail, For, Function, If, Op, Statement, Var, Visit
+from gendsl.compiler.hir import Const, Expr, Fail, For, Function, If, Length, Op, Statement, Var, Visit
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.passes.axes_variables import values_of
 
@@ -66,6 +66,7 @@ class Indices:
 
     Attributes:
         loops: its loops, by their variables.
+        lengths: the variables that are how many items a list has, and nothing else.
         around: the statements that each statement is in, from the outside, by its identity.
         facts: the tests of which it is known how they come out where it is come to, with that: of branches
             that it is in, and of those before where the program fails.
@@ -79,6 +80,8 @@ class Indices:
         for one in hir.walk(function.body):
             self.sets.update(hir.targets(one))
         self._place(function.body, (), ())
+        lengths = (one.target for one in hir.walk(function.body) if isinstance(one, Length))
+        self.lengths = {target for target in lengths if self.sets[target] == 1}
         self.values = {
             var: value
             for var, value in values_of(function).items()
@@ -169,7 +172,26 @@ class Indices:
                 break
             else:
                 break
+        for part, c in index.terms:
+            low = self._least_of(part) if c > 0 else None
+            if low is not None:
+                index = index.without(part).plus(Linear((), c * low))
         return None if index.terms else index.number
+
+    def _least_of(self, part: Expr) -> int | None:
+        """A number that a part of an index is not below anywhere, if one is known."""
+        match part:
+            case Const(int(value)):
+                return value
+            case Var():
+                return 0 if part in self.lengths else None
+            case Op("imin" | "imax" as name, args):
+                known = [self._least_of(self.values.get(arg, arg)) for arg in args]  # type: ignore[call-overload]
+                found = [low for low in known if low is not None]
+                if name == "imax":
+                    return max(found, default=None)
+                return min(found) if len(found) == len(known) else None
+        return None
 
     def possible(self, one: Statement, expr: Expr) -> list[tuple[Expr, Expr]]:
         """What an index may be that is another one where it is negative, each with the test that tells."""

@@ -146,7 +146,7 @@ class MadeLists:
         """A list whose items are numbers, from what changes it."""
         if isinstance(begun, New):
             loops = self._nest(sites, Append, 1, begun)
-            if loops is None or self.indices.linear(loops[0].start).terms:
+            if loops is None:
                 return None
             (loop,) = loops
             first = Linear((), len(begun.items))
