@@ -1158,6 +1158,46 @@ def first_of_a_list(n, k):
 
 
 @gen
+def rows_made_anew(n, k):
+    """The row of the state before is made by a comprehension, in a branch."""
+    s = {}
+    for t in range(n):
+        p = [1 / k] * k if t == 0 else [0.6 if j == s[t - 1] else 0.4 / (k - 1) for j in range(k)]
+        s[t] = ("z", t) @ ~categorical(p)
+        ("y", t) @ ~normal(2.0 * s[t], 1.0)
+
+
+@gen
+def row_of_the_last(n, k):
+    """A row has the name of the one that counts only where the iteration comes so far."""
+    row = [1 / k] * k
+    for t in range(n):
+        s = ("z", t) @ ~categorical([1 / k] * k)
+        made = [0.6 if j == s else 0.4 / (k - 1) for j in range(k)]
+        if t % 3 == 2:
+            continue
+        row = made
+        ("y", t) @ ~normal(row[0] + s, 1.0)
+    ("y", n) @ ~normal(row[1], 1.0)
+
+
+@gen
+def neighbours_by_zip(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i, (a, b) in enumerate(zip(zs, zs[1:])):  # noqa: B905, RUF007
+        ("y", i) @ ~normal(a - b, 1.0)
+
+
+@gen
+def all_but_the_first(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    rest = zs[2:]
+    for i in range(n - 2):
+        ("y", i) @ ~normal(zs[i] - 2 * rest[i], 1.0)
+    ("y", n) @ ~normal(rest[-1], 1.0)
+
+
+@gen
 def while_states(n, k):
     t, s = 0, 0
     while t < n:
@@ -1188,6 +1228,7 @@ PARTS = [
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
     two_before, changed_objects, changed_pairs, other_first, begun_with, from_a_choice, from_another,
     walk_from_a_choice, walk_from_two, in_the_plane, states_in_the_plane,
+    rows_made_anew, neighbours_by_zip, all_but_the_first,
     first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
@@ -1196,7 +1237,7 @@ WHOLE = [
     counted_after, structural, alias, mean, objects, mixed_reads, sorted_values, triangle,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
-    rows_so_far, carried_in_rows, pushed_rows, pushed_indices,
+    rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {

@@ -183,10 +183,12 @@ class Indices:
         match part:
             case Const(int(value)):
                 return value
-            case Var():
-                return 0 if part in self.lengths else None
+            case Var() if part in self.lengths:
+                return 0
+            case Var() if part in self.values and isinstance(self.values[part], Op):
+                return self._least_of(self.values[part])
             case Op("imin" | "imax" as name, args):
-                known = [self._least_of(self.values.get(arg, arg)) for arg in args]  # type: ignore[call-overload]
+                known = list(map(self._least_of, args))
                 found = [low for low in known if low is not None]
                 if name == "imax":
                     return max(found, default=None)

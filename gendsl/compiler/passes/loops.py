@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     IMPOSSIBLE,
@@ -13,10 +17,13 @@ from gendsl.compiler.hir import (
     Fill,
     For,
     Function,
+    If,
     Leave,
     Loop,
     New,
+    Op,
     Return,
+    Set,
     Statement,
     Store,
     Truncate,
@@ -24,9 +31,10 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.hir.list_uses import list_of
 from gendsl.compiler.hir.rewriting import rename, variables_of
-from gendsl.compiler.hir.text_effects import TextEffects, read_by
+from gendsl.compiler.hir.text_effects import TextEffects, left_by, read_by
 from gendsl.compiler.passes.axes_variables import exposed, read_after
 from gendsl.compiler.passes.indices import Indices
+from gendsl.compiler.passes.slices import rewritten
 from gendsl.compiler.passes.staging import Names
 from gendsl.compiler.passes.term_sums import begun_in
 
@@ -45,11 +53,11 @@ class Loops:
         self.function, self.sums, self.effects, self.indices = function, sums, effects, indices
         self.every = list(hir.walk(function.body))
         self.own = self._own_lists()
-        self.homes: dict[Expr, set[Var]] = {
-            one.target: {x.var for x in indices.around[id(one)] if isinstance(x, For)}
-            for one in self.every
-            if isinstance(one, (New, Fill))
-        }
+        self.homes: dict[Expr, set[Var]] = {}
+        for one in self.every:
+            if isinstance(one, (New, Fill)):
+                home = {x.var for x in indices.around[id(one)] if isinstance(x, For)}
+                self.homes[one.target] = home & self.homes.get(one.target, home)
         self.independent: dict[Var, For] = {}
         self._find(function.body, [])
 
@@ -62,10 +70,8 @@ class Loops:
 
         A function may be given one if it neither returns a list nor puts one into another.
         """
-        sets = self.indices.sets
-        made: set[Expr] = {
-            one.target for one in self.every if isinstance(one, (New, Fill)) and sets[one.target] == 1
-        }
+        makes = Counter(one.target for one in self.every if isinstance(one, (New, Fill)))
+        made: set[Expr] = {target for target, count in makes.items() if self.indices.sets[target] == count}
         for one in self.every:
             ref = list_of(one)
             others = [expr for expr in hir.expressions(one) if expr != ref]
@@ -125,6 +131,88 @@ def _is_read(ref: Expr, statements: list[Statement]) -> bool:
         if isinstance(one, (Append, Store)) and ref in variables_of(*one.item):
             return True
     return False
+
+
+def name_lists(function: Function) -> None:
+    """Let lists have one name each, where that is easily seen.
+
+    if t == 0:                           if t == 0:
+        items = [0.5, 0.5]                   row = [0.5, 0.5]
+        row = items                      else:
+    else:                                    row = []
+        items_1 = []            ->           row.append(x)
+        items_1.append(x)                lp += categorical_logpdf(row, z)
+        row = items_1
+    value = row
+    lp += categorical_logpdf(value, z)
+    """
+    while True:
+        every = list(hir.walk(function.body))
+        sets = Counter(var for one in every for var in hir.targets(one))
+        once = {var for var in sets if sets[var] == 1 and var not in function.parameters}
+        made = {one.target for one in every if isinstance(one, (New, Fill))}
+        found = _other_names(function.body, once, made, Counter(var for one in every for var in read_by(one)))
+        if found is None:
+            return
+        copy, name, other = found
+        function.body = rewritten(function.body, lambda one: [] if one is copy else None)  # noqa: B023
+        rename(function.body, {name: other})
+
+
+def _other_names(
+    body: Body, once: set[Var], made: set[Var], uses: Mapping[Var, int]
+) -> tuple[Statement, Var, Var] | None:
+    """A statement that gives a list another name, one of the two that it can do without, and the other."""
+    for at, one in enumerate(body):
+        for inner in hir.bodies(one):
+            found = _other_names(inner, once, made, uses)
+            if found is not None:
+                return found
+        match one:
+            case Set(targets=[Var(kind="r") as target], values=[Var() as own]):
+                begin = next((x for x in range(at) if own in hir.targets(body[x])), at)
+                before, after = list(hir.walk(body[begin:at])), list(hir.walk(body[at + 1 :]))
+                is_new = own in once & made and begin < at and not left_by(before)[0]
+                is_free = not any(target in (*hir.targets(x), *read_by(x)) for x in before)
+                if is_new and is_free and _count(own, before) + 1 == uses[own]:
+                    return one, own, target
+                is_steady = not any(own in hir.targets(x) for x in after)
+                if target in once and is_steady and _count(target, after) == uses[target]:
+                    return one, target, own
+    return None
+
+
+def _count(var: Var, statements: list[Statement]) -> int:
+    """How many of some statements read a variable."""
+    return sum(var in read_by(one) for one in statements)
+
+
+def set_surely(function: Function) -> None:
+    """Let what is computed before a loop, if that has an iteration, be set wherever one comes by.
+
+    if 0 < k:                            if 0 < k:
+        x = f(z)                             x = f(z)
+    for j in range(k):          ->       else:
+        total += x * y[j]                    x = 0.0
+                                         for j in range(k):
+                                             total += x * y[j]
+    """
+    sets = Counter(var for one in hir.walk(function.body) for var in hir.targets(one))
+    _set_surely(
+        function.body,
+        {var for var in sets if sets[var] == 1 and var.kind != "r" and var not in function.parameters},
+    )
+
+
+def _set_surely(body: Body, once: set[Var]) -> None:
+    for one, after in pairwise(body):
+        match one, after:
+            case If(test=Op("lt", bounds), orelse=[]), For() if bounds == (after.start, after.stop):
+                own = once & (exposed(one.then)[1] or set())
+                one.orelse = [Set([var], [hir.ZEROS[var.kind]]) for var in sorted(own)]
+    for one in body:
+        for inner in hir.bodies(one):
+            _set_surely(inner, once)
 
 
 def apart(function: Function) -> None:

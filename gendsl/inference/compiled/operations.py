@@ -338,7 +338,7 @@ def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     if wanted() in _TODAYS or runs_whole() or type(call.args) is not tuple:
         return today()
     if not called.samplers:
-        result = _as_today(called, program, call, today)
+        result = _as_today(called, call, today)
         called.calls += 1
         if called.calls % thresholds.LEAST_CALLS == 0:
             _compile_if_worth_it(called, program, call.args, _count(result))
@@ -355,16 +355,15 @@ def done(program: Any, call: Call, today: Callable[[], Any]) -> Any:
     why = sampler.why_given_up()
     if why is not None:
         _give_up(called, program, why)
-    return _as_today(called, program, call, today) if result is None else result
+    return _as_today(called, call, today) if result is None else result
 
 
-def _as_today(called: _Called, program: Any, call: Call, today: Callable[[], Any]) -> Any:
+def _as_today(called: _Called, call: Call, today: Callable[[], Any]) -> Any:
     """What an operation gives today, which shows in which order its choices are drawn."""
     before = OUT_OF_ORDER.count
     result = today()
     if OUT_OF_ORDER.count > before and _KEEPS_ORDER:
         called.in_columns.add(call.operation)
-        _LOG.debug("%s of %s runs as today: it draws columns", call.operation, program.name)
     return result
 
 
