@@ -317,12 +317,12 @@ def _called(program: Any) -> _Called:
 def told_of(program: Any) -> str | None:
     """How operations on a program run that are called by hand; None if none were called often."""
     called = _called(program)
-    if not (called.samplers or called.refused):
-        return None
     if called.refused:
         return f"step by step: {called.refused}"
     apart = " and ".join(sorted(called.in_columns))
-    return "as machine code" + (f", but for {apart}, which draws loops in columns" if apart else "")
+    if called.samplers:
+        return "as machine code" + (f", but for {apart}, which draws loops in columns" if apart else "")
+    return f"step by step: {apart} draws loops in columns" if apart else None
 
 
 def expect(program: Any, calls: int) -> None:
