@@ -21,9 +21,11 @@ from gendsl.inference import (
     random_walk,
     resume,
     single_site,
+    slice_sampling,
 )
 from gendsl.inference.infos import ComposedInfo
 from gendsl.inference.running.tally import _REASONS, Tally, count
+from gendsl.testing import running_on
 from tests.inference.test_executors import InTurn
 
 
@@ -294,3 +296,12 @@ def test_the_determinant_of_a_pair():
     agree(run.acceptance, told)
     dets = [info.log_abs_det for _, info in told if not info.accepted]
     assert np.abs(dets) == pytest.approx(math.log(2)) and min(dets) < 0 < max(dets)
+
+
+@pytest.mark.parametrize("runtime", ["reference", "native"])
+def test_kernels_with_one_name_are_told_where_the_first_stands(runtime):
+    kernel = cycle(slice_sampling("x"), single_site(select("x")), slice_sampling("x"))
+    with running_on(runtime):
+        run = sample(kernel, start(), 50, record="x", seed=1)
+    assert list(run.acceptance) == ["slice select('x')", "single_site select('x')"]
+    assert [tally.proposed for tally in run.acceptance.values()] == [100, 50]

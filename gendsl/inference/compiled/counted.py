@@ -92,8 +92,8 @@ class Counted:
                 self._tell_zeros(number, tally, row[IMPOSSIBLE] - old[IMPOSSIBLE])
         self.told = rows, floats
         if list(tallies) != self.in_order:
-            places = {name: place for place, name in enumerate(self.names)}  # whichever was made again first
-            in_order = sorted(tallies.items(), key=lambda item: places.get(item[0], len(places)))
+            places = list(dict.fromkeys(self.names))  # whichever was made again first
+            in_order = sorted(tallies.items(), key=lambda item: [*places, item[0]].index(item[0]))
             tallies.clear()
             tallies.update(in_order)
             self.in_order = list(tallies)
