@@ -494,3 +494,5 @@ class _Followed(_Placing, Differentiate):
         if isbox(term):
             self.tape.add(term)
         self.log_abs_det += float(getval(term))
+
+

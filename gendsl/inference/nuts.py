@@ -238,3 +238,5 @@ def log_sum(a: float, b: float) -> float:
     """log(exp(a) + exp(b))."""
     high, low = (a, b) if a > b else (b, a)
     return high if low == -inf else high + log(1.0 + exp(low - high))
+
+

@@ -286,3 +286,5 @@ def check_particle_count(particles: Any) -> int:
     if isinstance(particles, bool) or not isinstance(particles, (int, np.integer)) or particles < 1:
         raise ValueTypeError(f"got particles={particles!r}", fix="give a whole number, 1 or more")
     return int(particles)
+
+

@@ -292,7 +292,9 @@ def _checked_temperatures(temperatures: Sequence[float]) -> list[float]:
     return given
 
 
-def next_temperature(beta: float, log_weights: np.ndarray, likelihoods: np.ndarray, ladder: float) -> float:
+def next_temperature(
+    beta: float, log_weights: np.ndarray, likelihoods: np.ndarray, ladder: float
+) -> float:
     """The temperature beta' up to 1 at which the share of the conditional effective sample size is `ladder`.
 
     That share is (sum_i W_i u_i)^2 / sum_i W_i u_i^2, with u_i = L_i^(beta' - beta). The step is at least

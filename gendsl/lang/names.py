@@ -60,7 +60,9 @@ def loaded(*nodes: ast.AST, outside: ast.AST | None = None) -> set[str]:
     return names
 
 
-def _collect_loads(node: ast.AST, bound: frozenset[str], names: set[str], outside: ast.AST | None) -> None:
+def _collect_loads(
+    node: ast.AST, bound: frozenset[str], names: set[str], outside: ast.AST | None
+) -> None:
     if node is outside:
         return
     if isinstance(node, ast.Name):
@@ -117,7 +119,9 @@ def read_elsewhere(function: ast.AST, left_out: ast.AST) -> set[str]:
     return _read_elsewhere(function.body, left_out, None)  # type: ignore[attr-defined]
 
 
-def _read_elsewhere(statements: list[ast.stmt], left_out: ast.AST, bound: frozenset[str] | None) -> set[str]:
+def _read_elsewhere(
+    statements: list[ast.stmt], left_out: ast.AST, bound: frozenset[str] | None
+) -> set[str]:
     """The same of some statements; `bound` are the names that have been bound in an iteration around them.
 
     In an iteration of a loop that has the statement in it nothing counts as bound.

@@ -57,7 +57,8 @@ records = __gendsl__.records
 """
 """What a body begins with in which choices are made."""
 
-_DRAWN = """\
+_DRAWN = (
+    """\
 MAKE
 DRAW
 try:
@@ -72,7 +73,9 @@ if score - score == 0.0:
 else:
     record = drawn(distribution, value)
     score = record[2]
-""" + _found(_KEEP)
+"""
+    + _found(_KEEP)
+)
 """How a choice is made that is drawn. (What is infinite or NaN is NaN when it is taken from itself.)"""
 
 _SCORED = """\
@@ -220,7 +223,9 @@ def body_at_once(compiled: Compiled, kind: type[Execution]) -> Callable[..., Any
     return body
 
 
-def statements_at_once(source: Source, statements: list[ast.stmt]) -> tuple[list[ast.stmt], dict[str, Any]]:
+def statements_at_once(
+    source: Source, statements: list[ast.stmt]
+) -> tuple[list[ast.stmt], dict[str, Any]]:
     """Statements of a body for executions of class Update, and the objects that they refer to."""
     return spread_statements(source, statements, MAKING[Update], CONSTANTS)
 

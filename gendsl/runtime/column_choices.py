@@ -126,4 +126,6 @@ class LookedThrough(LoopBlock):
 
 def _entries(column: AnyColumn) -> Iterator[Any]:
     """The entries of a column, some at a time: whoever wants the first few doesn't wait for all."""
-    return chain.from_iterable(entries_of(column, t, t + _AT_ONCE) for t in range(0, len(column), _AT_ONCE))
+    return chain.from_iterable(
+        entries_of(column, t, t + _AT_ONCE) for t in range(0, len(column), _AT_ONCE)
+    )

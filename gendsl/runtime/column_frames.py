@@ -278,4 +278,6 @@ def outer_of(reads: list[list[int]], frames: Frames) -> Outer:
         for slot in reads[0]:
             outer[slot] = frame[slot]
         return (outer,)
-    return tuple({slot: frame[slot] for slot in slots} for slots, frame in zip(reads, frames, strict=False))
+    return tuple(
+        {slot: frame[slot] for slot in slots} for slots, frame in zip(reads, frames, strict=False)
+    )

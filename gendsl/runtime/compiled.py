@@ -398,7 +398,9 @@ class CompiledTrace(ReferenceTrace):
         stop_at_zero: bool = False,
     ) -> Edit | LocalRedraw:
         if runs_whole():
-            return self.whole().resample(selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero)
+            return self.whole().resample(
+                selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero
+            )
         paths = selection.reach()
         if self._called.linked.alone:
             drawn = self._one_redrawn(selection, paths, rng, stop_at_zero)
@@ -479,3 +481,4 @@ def _rebuilt(
     trace = gen_fn.score(args, values)
     trace.observed_paths = observed
     return trace
+

@@ -482,7 +482,9 @@ def link(compiled: Compiled) -> Linked | None:
     return compiled._linked  # type: ignore[attr-defined, no-any-return]
 
 
-def _find_function(module: str, qualname: str, bound: tuple[Any, ...], direct: bool = False) -> GenFunction:
+def _find_function(
+    module: str, qualname: str, bound: tuple[Any, ...], direct: bool = False
+) -> GenFunction:
     """The function of that name in its module: how a generative function is unpickled."""
     __import__(module)
     found: Any = sys.modules[module]

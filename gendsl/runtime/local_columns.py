@@ -217,7 +217,9 @@ class _Depending:
         needed: the other slots that these read.
     """
 
-    def __init__(self, loop: ColumnLoopBlock, changed: set[int], own: Step | None, w: str, mark: str) -> None:
+    def __init__(
+        self, loop: ColumnLoopBlock, changed: set[int], own: Step | None, w: str, mark: str
+    ) -> None:
         depth = loop.depth
         self.loop = loop
         self.w, self.mark = w, mark
@@ -377,7 +379,9 @@ def column_form(site: LocalSite, plates: list[Plate]) -> Form:
     visited = "range(t, min(t + 2, store.size))" if handed else "range(t, t + 1)"
     edit = None
     if not handed:
-        found = here.first("t", received, "    ", scope, f"    x{i}, c{i} = c{i}.exchanged(t, value)\n")
+        found = here.first(
+            "t", received, "    ", scope, f"    x{i}, c{i} = c{i}.exchanged(t, value)\n"
+        )
         inner = "".join([site.placing(scope), *found, "" if shared else distribution, *earlier])
         told = "".join(plate.found + plate.moved(f"x{i}", "value") for plate in plates)
         for plate in plates:

@@ -58,15 +58,11 @@ class LoopUpdate:
         self.changes = changes
         self.touched = touched
         self.paths = paths
-        self.sources = (
-            []
-            if moved is loop.unmoved
-            else [
-                (source, value)
-                for source, value, change in zip(loop.sources, values, moved, strict=True)
-                if change is not None
-            ]
-        )
+        self.sources = [] if moved is loop.unmoved else [
+            (source, value)
+            for source, value, change in zip(loop.sources, values, moved, strict=True)
+            if change is not None
+        ]
         self.offset = len(execution.prefix)
         self.frames = before.frames
         self.total = before.total

@@ -309,7 +309,9 @@ class LoopBlock(Routed):
             keys.update((ADDRESSES, address[:size]) for size in range(1, len(address)))
         return keys
 
-    def readers_of(self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0) -> ReverseIndex:
+    def readers_of(
+        self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0
+    ) -> ReverseIndex:
         """Which iterations read which key of a container; found out once, and kept up to date after."""
         index = iterations.readers.get(slot)
         if index is None:

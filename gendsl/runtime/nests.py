@@ -278,7 +278,7 @@ class NestColumn(Columnar):
         if self._column is not None:
             return self._column[many]
         nest, level = self.nest, self.level
-        for starts in nest.starts[:level:-1]:
+        for starts in nest.starts[: level : -1]:
             many = _runs_of(starts, many)
         runs, starts = nest.values[level], nest.starts[level]
         if type(runs) is not Repeated or type(starts) is not range:

@@ -132,7 +132,9 @@ def remake(model: Any, args: tuple[Any, ...], values: dict[Any, Any], observed: 
         ) from error
     extra = next((path for path in values if path not in trace.records), None)
     if extra is not None:
-        raise FileFormatError(f"{model.name} has no such choice as was saved", address=extra, fix=as_it_was)
+        raise FileFormatError(
+            f"{model.name} has no such choice as was saved", address=extra, fix=as_it_was
+        )
     trace.observed_paths = frozenset(observed)
     return trace
 

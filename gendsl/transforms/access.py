@@ -101,10 +101,8 @@ class Accessor(Lifter):
             if (kind is int or kind is bool) and (label is discrete or label is _ABSENT or label is None):
                 state.supports[path] = support
                 return value
-        elif (
-            kind is float
-            and type(support) is Real
-            and (label is continuous or label is _ABSENT or label is None)
+        elif kind is float and type(support) is Real and (
+            label is continuous or label is _ABSENT or label is None
         ):
             state.supports[path] = support
             heads = state.heads

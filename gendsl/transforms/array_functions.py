@@ -107,7 +107,9 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: 
     return stored(result, outputs[0], name) if outputs else result
 
 
-def _reduce(ufunc: np.ufunc, method: str, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _reduce(
+    ufunc: np.ufunc, method: str, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     function = _REDUCTIONS.get((ufunc, method))
     if function is None:
         raise no_rule(name)

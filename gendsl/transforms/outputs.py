@@ -60,7 +60,9 @@ class OutputHandle(Handle):
         return DeeperOutput(self.state, path)
 
     def __setitem__(self, address: Any, value: Any) -> NoReturn:
-        raise HandleError(f"values are not assigned to {self!r}", fix=f"call write({self[address]!r}, value)")
+        raise HandleError(
+            f"values are not assigned to {self!r}", fix=f"call write({self[address]!r}, value)"
+        )
 
     def __contains__(self, address: Any) -> bool:
         raise HandleError(

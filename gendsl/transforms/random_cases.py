@@ -206,7 +206,6 @@ def _never_inside(f: Transform | TransformPair, left: ZeroProbability, proposals
         fix="map into the support; if it is left only where a choice is extreme, try more cases, n=",
     )
 
-
 def check_at(
     f: Transform,
     inverse: Transform,

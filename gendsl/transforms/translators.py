@@ -194,7 +194,9 @@ class _General(TraceTranslator):
             f, trace, aux, self.forward_args, self.target, self.backward, self.backward_args
         )
         if self.check and isinstance(self.f, TransformPair):
-            check_round_trip(f, self.f.backward, trace, aux, self.backward_args, there, elsewhere=True)
+            check_round_trip(
+                f, self.f.backward, trace, aux, self.backward_args, there, elsewhere=True
+            )
         else:
             self._tell_apart(f, trace, aux, there)
         return _weighted(there, aux)
@@ -205,7 +207,9 @@ class _General(TraceTranslator):
         """Look at some discrete choices of the first translations, and of fewer and fewer later on."""
         self.done += 1
         if self.done <= _ALL or self.done & (self.done - 1) == 0:
-            check_told_apart(f, trace, aux, self.forward, self.forward_args, self.target, there, self.done)
+            check_told_apart(
+                f, trace, aux, self.forward, self.forward_args, self.target, there, self.done
+            )
 
     def inverse(self, trace: Any) -> TraceTranslator:
         _check_has_inverse(self.f)

@@ -38,7 +38,9 @@ def plot_k_trace(run: Run, name: Any = "k", *, most: int = 8) -> Any:
     shown = columns[:most]
     title = str(getattr(name, "__name__", name))
     figure = Picture(figsize=(8.0, 0.8 + (1.1 if len(shown) > 1 else 1.9) * len(shown)), layout="constrained")
-    grid = figure.subplots(len(shown), 2, squeeze=False, sharey=True, sharex="col", width_ratios=(4, 1))
+    grid = figure.subplots(
+        len(shown), 2, squeeze=False, sharey=True, sharex="col", width_ratios=(4, 1)
+    )
     finite = [x[np.isfinite(x)] for x in columns]
     values = np.concatenate(finite)
     whole = values.size > 0 and bool((values == np.round(values)).all())

@@ -72,7 +72,9 @@ def plot_trace_tree(trace: Any, *, most: int = 60, depth: int = 12) -> Any:
         ValueTypeError: `trace` is no trace of a @gen function.
     """
     if not isinstance(trace, ReferenceTrace):
-        raise ValueTypeError(f"plot_trace_tree draws a trace, got {trace!r}", fix="pass model.simulate(args)")
+        raise ValueTypeError(
+            f"plot_trace_tree draws a trace, got {trace!r}", fix="pass model.simulate(args)"
+        )
     check_count("most", most, 1)
     check_count("depth", depth, 1)
     root = _tree(trace, depth)
@@ -177,7 +179,9 @@ def _columns(root: _Node, trace: ReferenceTrace) -> list[float]:
     return widths
 
 
-def _draw(axes: Any, node: _Node, trace: ReferenceTrace, starts: list[float], level: int, top: float) -> None:
+def _draw(
+    axes: Any, node: _Node, trace: ReferenceTrace, starts: list[float], level: int, top: float
+) -> None:
     text = _text(node, trace)
     x, y, width = starts[level], top + node.y * _LINE, text_width(text, _SIZE) + 2 * _PAD
     fill, line = _look(node, trace)

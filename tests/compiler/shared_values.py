@@ -4,7 +4,7 @@
 because nothing else reaches what they change. Each begins with a comment, its name.
 """
 
-SHARED = """
+SHARED = '''
 # identity alias of list, plain
 def ident(v):
     return v
@@ -773,9 +773,9 @@ def program(x, n, xs, xss):
         k += 1
     y = ~normal(k + b, 1)
     return k, b
-"""
+'''
 
-ALONE = """
+ALONE = '''
 # random walk from parameter
 @gen
 def program(x, n, xs, xss):
@@ -935,4 +935,4 @@ def program(x, n, xs, xss):
     v[:2] *= a
     y = ~normal(v.sum(), 1)
     return v
-"""
+'''

@@ -1189,6 +1189,63 @@ def neighbours_by_zip(n, k):
 
 
 @gen
+def backwards(n, k):
+    zs = [0] * n
+    for t in range(n - 1, -1, -1):
+        zs[t] = ("z", t) @ ~categorical(ROWS[zs[t + 1]] if t < n - 1 else [1 / k] * k)
+        ("y", t) @ ~normal(2.0 * zs[t], 1.0)
+
+
+@gen
+def backwards_in_an_array(n, k):
+    x = np.zeros(n + 1)
+    for t in reversed(range(n)):
+        x[t] = ("z", t) @ ~normal(0.8 * x[t + 1], 0.5)
+    for t in range(n):
+        ("y", t) @ ~normal(x[t] - 0.3 * x[t + 1], 1.0)
+
+
+@gen
+def filled_from_the_end(n, k):
+    """The first and the last item are none of the choices."""
+    zs = [2] * (n + 2)
+    for i in range(n):
+        zs[n - i] = ("z", i) @ ~categorical([1 / k] * k)
+    for i in range(n + 1):
+        ("y", i) @ ~normal(zs[i] - 2.0 * zs[i + 1], 1.0)
+
+
+@gen
+def filled_twice_over(n, k):
+    """An index of the end that may be another item's, as it is negative."""
+    zs = [0] * n
+    for i in range(n):
+        zs[2 - i] = ("z", i) @ ~categorical([1 / k] * k)
+    for i in range(n):
+        ("y", i) @ ~normal(zs[i], 1.0)
+
+
+@gen
+def filled_behind(n, k):
+    """The first three are the last items."""
+    zs = [0] * n
+    for i in range(n):
+        zs[i - 3] = ("z", i) @ ~categorical([1 / k] * k)
+    for i in range(n):
+        ("y", i) @ ~normal(zs[i], 1.0)
+
+
+@gen
+def rows_filled_behind(n, k):
+    zs = [[0] * k for _ in range(n)]
+    for i in range(n):
+        for j in range(k):
+            zs[i - 1][j - 1] = ("z", i, j) @ ~categorical([1 / k] * k)
+    for i in range(n):
+        ("y", i) @ ~normal(zs[i][0] - 2 * zs[i][k - 1], 1.0)
+
+
+@gen
 def all_but_the_first(n, k):
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
     rest = zs[2:]
@@ -1228,7 +1285,8 @@ PARTS = [
     two_axes, turned, mirrored, small_rings, one_of_two_lists, dict_up_to, longer_ring,
     two_before, changed_objects, changed_pairs, other_first, begun_with, from_a_choice, from_another,
     walk_from_a_choice, walk_from_two, in_the_plane, states_in_the_plane,
-    rows_made_anew, neighbours_by_zip, all_but_the_first,
+    backwards, backwards_in_an_array, filled_from_the_end, rows_made_anew, neighbours_by_zip,
+    all_but_the_first,
     first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
@@ -1238,20 +1296,13 @@ WHOLE = [
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
+    filled_twice_over, filled_behind, rows_filled_behind,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {
-    while_walk,
-    latent,
-    walk,
-    walk_from_a_choice,
-    walk_from_two,
-    ar2,
-    vectors,
-    scalar,
-    sorted_values,
-    by_groups,
-}
+    while_walk, backwards_in_an_array, latent, walk, walk_from_a_choice, walk_from_two, ar2,
+    vectors, scalar, sorted_values, by_groups,
+}  # fmt: skip
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 
 

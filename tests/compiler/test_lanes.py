@@ -239,7 +239,7 @@ def matrices(xs, rest):
     d = np.abs(xs[:, None] - xs[None, :])
     grown = decayed(-0.5 * d**2, 2.0 + a * a) + np.where(d > 1.0, a, d.T)
     part = np.exp(grown[1:, ::2]) - grown[:-1, ::2]
-    cube = np.exp(-((d[:, :, None] - np.array([a, 0.5])) ** 2)) * 2.0
+    cube = np.exp(-(d[:, :, None] - np.array([a, 0.5])) ** 2) * 2.0
     mixed = np.sin(d.T / 3.0) + np.log1p(decayed(d, rest[:, None]) * rest)
     for i in range(len(xs) - 1):
         ("y", i) @ ~normal(grown[i].sum() + part[i].sum() + cube[i].sum() + mixed[:, i].sum(), 1)

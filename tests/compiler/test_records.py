@@ -110,3 +110,4 @@ def test_a_text_is_for_these_types(what):
     assert closed.assess_python((DATA,), choices) == pytest.approx(trace.log_prob)
     with pytest.raises(NotClosed):
         closed.assess_python(({**DATA, **OTHER[what]},), choices)
+

@@ -323,8 +323,6 @@ def moving_vectors():
 
 
 DATA = {("y", i): 0.3 * i for i in range(4)}
-
-
 @gen
 def products(scale):
     p = ~product(normal(0, 1), normal(scale, 2), laplace(0, 1))

@@ -69,7 +69,7 @@ GOLDEN_MU = [
     1.3146165641458583, 0.9769398054573506, 1.1192358381352303, 0.8094235890866421,
 ]  # fmt: skip
 GOLDEN_W = [4.288446951101061, 7.7115530488989394]
-GOLDEN_ACCEPTED = {"mh select('k')": 16, "mh walk": 23, "mh select('w')": 24}
+GOLDEN_ACCEPTED = {"mh select('k')": 16, 'mh walk': 23, "mh select('w')": 24}
 
 
 def test_resuming_from_the_last_trace():

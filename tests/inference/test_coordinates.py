@@ -84,7 +84,9 @@ def test_the_density_has_the_determinant_of_the_whole_map():
         return np.concatenate([np.atleast_1d(supports[p].coordinates(placed[p])) for p in coordinates.paths])
 
     u, step = coordinates.position, 1e-5
-    columns = [(values(u + step * e) - values(u - step * e)) / (2 * step) for e in np.eye(coordinates.dim)]
+    columns = [
+        (values(u + step * e) - values(u - step * e)) / (2 * step) for e in np.eye(coordinates.dim)
+    ]
     expected = np.linalg.slogdet(np.array(columns).T)[1]
     assert coordinates.point(u).log_density - trace.log_prob == pytest.approx(expected, abs=1e-5)
 

@@ -73,9 +73,8 @@ def test_few_effective_draws():
     run = made(*(autoregression(0.95, 3000, rng) for _ in range(4)))
     row = run.summary()["x"]
     assert row.ess_bulk < 400 and row.r_hat < 1.02
-    assert (
-        f"fewer than 100 effective draws a chain, so errors aren't known: x {row.ess_bulk / 4:.4g}"
-        in (warnings_of(run)[0])
+    assert f"fewer than 100 effective draws a chain, so errors aren't known: x {row.ess_bulk / 4:.4g}" in (
+        warnings_of(run)[0]
     )
     (text,), _ = warnings_of(made(*independent(60)))
     assert text.startswith("60 draws a chain are too few")

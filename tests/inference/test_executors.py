@@ -402,7 +402,7 @@ def test_programs_that_travel_together_stay_one():
     assert one == two.gen_fn and third.compiled is one.compiled and third.is_reference and others != one
 
 
-SCRIPT = """
+SCRIPT = '''
 import numpy as np
 from gendsl import *
 from gendsl.inference import *
@@ -454,7 +454,7 @@ def main():
         assert mine["x"].tolist() == [row["x"] for row in theirs.rows]
         assert isinstance(theirs.rows[0]["box"], Box) and theirs.last.gen_fn is tree
     print("the same")
-"""
+'''
 
 
 @pytest.mark.statistical

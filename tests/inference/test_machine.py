@@ -329,7 +329,9 @@ def values_of(trace):
 
 def test_weights_that_are_none_are_the_users_error(form):
     with pytest.raises(KernelError, match="mixture of 2 kernels got weights"):
-        run(mixture([move, jump], lambda trace: [1.0 - 2 * trace["k"], 1.0]), form, draws=500, record="mu")
+        run(
+            mixture([move, jump], lambda trace: [1.0 - 2 * trace["k"], 1.0]), form, draws=500, record="mu"
+        )
 
 
 def test_weights_that_change_outside_end_it(form):

@@ -105,9 +105,8 @@ def test_a_pair_is_pickled_and_copied_after_steps_with_it():
         trace, _ = involutive_mcmc(trace, None, (), SCALE, rng=seed)
     for again in (pickle.loads(pickle.dumps(SCALE)), copy.copy(SCALE), copy.deepcopy(SCALE)):
         assert not again.kernels and type(again) is type(SCALE)
-        assert (
-            involutive_mcmc(trace, None, (), again, rng=4)[1]
-            == involutive_mcmc(trace, None, (), SCALE, rng=4)[1]
-        )
+        assert involutive_mcmc(trace, None, (), again, rng=4)[1] == involutive_mcmc(
+            trace, None, (), SCALE, rng=4
+        )[1]
     kernel = pickle.loads(pickle.dumps(involutive(None, SCALE)))
     assert kernel(trace, 5)[1] == involutive(None, SCALE)(trace, 5)[1]

@@ -217,11 +217,9 @@ ARRAYS = st.sampled_from(["<f8", ">f8", "<f4", "<i2", "|b1", "<u8", "<c16", "<U3
 )
 VALUES = st.recursive(
     PLAIN | ARRAYS | st.floats(width=32).map(np.float32) | st.booleans().map(np.bool_),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(KEYS, inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.lists(inner, max_size=4).map(tuple)
+    | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
 

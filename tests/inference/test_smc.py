@@ -124,7 +124,9 @@ def tempered_error(kernel, power):
     """The largest |pi K - pi| for pi proportional to prior times likelihood^power, by enumeration."""
     observations = {"y": True, "w": False}
     states = [(a, b) for a in range(3) for b in (False, True)]
-    traces = [discrete.generate((), observations, init={"a": a, "b": b}).trace for a, b in states]
+    traces = [
+        discrete.generate((), observations, init={"a": a, "b": b}).trace for a, b in states
+    ]
     logs = np.array([t.log_prob - (1 - power) * log_likelihood(t) for t in traces])
     pi = np.exp(logs - logsumexp(logs))
     after = np.zeros(len(states))

@@ -97,7 +97,9 @@ def _type_of(facts: Facts, place: Hashable, value: Any, path: str) -> Type:
             items = tuple(one_of(facts, (place, i), one, f"{path}[{i}]") for i, one in enumerate(value))
             return Tuple(items, type(value), tuple(value._fields))
         case tuple() if type(value) is tuple:
-            return Tuple(tuple(one_of(facts, (place, i), one, f"{path}[{i}]") for i, one in enumerate(value)))
+            return Tuple(
+                tuple(one_of(facts, (place, i), one, f"{path}[{i}]") for i, one in enumerate(value))
+            )
         case list() if type(value) is list:
             return _list_type(facts, place, value, path)
         case dict() if type(value) is dict or missing_of(value) is not None:

@@ -117,7 +117,9 @@ def has_rest(args: list[Value]) -> bool:
     return bool(args) and getattr(args[-1].type, "cls", None) is Rest
 
 
-def check_spread(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> list[Value]:
+def check_spread(
+    frame: Frame, function: Value, args: list[Value], named: dict[str, Value]
+) -> list[Value]:
     """The arguments by place; lists and dicts of them are refused where the parameters are not those of a
     user's function.
     """

@@ -72,7 +72,9 @@ def _trace_of(frame: Frame, args: list[Value]) -> Value:
     return traces.whole(traces.trace_given(frame.program, handle.type.trace.name))
 
 
-def _distribution_in(frame: Frame, args: list[Value], counted: tuple[Template, Expr] | None = None) -> Value:
+def _distribution_in(
+    frame: Frame, args: list[Value], counted: tuple[Template, Expr] | None = None
+) -> Value:
     """The distribution of a choice."""
     trace, address = args
     found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
@@ -134,7 +136,9 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
     return make_tuple(pairs)
 
 
-def _number_with_one(frame: Frame, trace: Value, k: Value, number_of: Value) -> tuple[Template, Expr] | None:
+def _number_with_one(
+    frame: Frame, trace: Value, k: Value, number_of: Value
+) -> tuple[Template, Expr] | None:
     """The choice of the number of components, and how many the program is to find where the prior of one is
     looked at: as many as there are, or two, or one if there are none; None where no choice is that number.
 
@@ -189,7 +193,9 @@ def equal_lists(one: Any, another: Any) -> bool:
     return all(equal_parameters(one[i], another[i]) for i in range(len(one)))
 
 
-def _is_fixed(frame: Frame, trace: Value, spaces: tuple[Any, ...], count: tuple[Any, ...] | None) -> bool:
+def _is_fixed(
+    frame: Frame, trace: Value, spaces: tuple[Any, ...], count: tuple[Any, ...] | None
+) -> bool:
     """Whether the distributions of all choices of a component are the same however many there are.
 
     Then these can be told where there is no component. If the program did not make such a choice, it would be

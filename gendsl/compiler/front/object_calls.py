@@ -121,7 +121,6 @@ def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _replace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`dataclasses.replace(instance, ...)`: another instance, made with the fields of this one."""
-
     def of(one: Value) -> Value:
         cls = getattr(one.type, "cls", None)
         if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):

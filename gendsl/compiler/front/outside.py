@@ -112,7 +112,9 @@ def constant(frame: Frame, found: Any, name: str = "") -> Value:
         return frame.language.constant_distribution(frame, found)
     if isinstance(found, Support):
         names = (
-            [f.name for f in dataclasses.fields(found)] if dataclasses.is_dataclass(found) else vars(found)
+            [f.name for f in dataclasses.fields(found)]
+            if dataclasses.is_dataclass(found)
+            else vars(found)
         )
         values = [constant(frame, getattr(found, name)) for name in names]
         return make_tuple(values, type(found), tuple(names))

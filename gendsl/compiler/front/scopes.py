@@ -73,15 +73,11 @@ def nonlocals(node: Any) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def cells_of(node: Any) -> frozenset[str]:
     """The variables of a definition that functions in it assign to."""
-    inner = (
-        [
-            part
-            for part in trees.walk(node)
-            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
-        ]
-        if node is not None
-        else []
-    )
+    inner = [
+        part
+        for part in trees.walk(node)
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
+    ] if node is not None else []
     own, outside = scope_of(node)
     return frozenset(name for part in inner for name in nonlocals(part) if name in own - outside)
 

@@ -194,7 +194,9 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
 _UNSCORED = hir.Function("unscored", results=["f"], body=[hir.Fail("a density that is not known")])
 
 
-def density_of_choice(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:
+def density_of_choice(
+    frame: Frame, distribution: Value, kind: Type
+) -> tuple[hir.Function, tuple[Expr, ...]]:
     """The same for a choice; where functions of traces are recorded nothing scores those."""
     if frame.program.records:
         return _UNSCORED, ()

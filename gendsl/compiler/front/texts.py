@@ -234,7 +234,9 @@ def as_alternative(frame: Frame, value: Value, type: Type) -> Value:
     return value
 
 
-def _option_as_alternative(frame: Frame, value: Value, options: frozenset[str], made: list[Joined]) -> Value:
+def _option_as_alternative(
+    frame: Frame, value: Value, options: frozenset[str], made: list[Joined]
+) -> Value:
     """The same of a string that is one of some constants."""
     for one in made:
         tests: list[Expr] = []

@@ -220,7 +220,9 @@ class Walk:
             taken = {template.name for template in self.templates.values()} | hir.STATE
             while name in taken or keyword.iskeyword(name):
                 name = f"{name}_"
-            self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace, weighs)
+            self.templates[key] = Template(
+                len(self.templates), parts, kind, name, calls, self.trace, weighs
+            )
         return self.templates[key]
 
     def paths(self) -> Template:

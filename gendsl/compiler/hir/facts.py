@@ -395,10 +395,8 @@ class Facts:
             case Method(owner, function), Method(other, same) if function is same:
                 joined = self._merge(owner, other)
                 return None if joined is None else Method(joined, function)
-            case Closure(node), Closure(other) if (
-                node is other
-                and a.made_in == b.made_in
-                and (a.remembers == b.remembers and len(a.parts) == len(b.parts))
+            case Closure(node), Closure(other) if node is other and a.made_in == b.made_in and (
+                a.remembers == b.remembers and len(a.parts) == len(b.parts)
             ):
                 pairs = zip(a.parts, b.parts, strict=True)
                 return _with_parts(a, [self.join(x, y) for (_, x), (_, y) in pairs])

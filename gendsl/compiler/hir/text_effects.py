@@ -146,7 +146,9 @@ def changed_by(statement: Statement) -> Var | None:
     return None
 
 
-def made_by(body: Iterable[Statement], makes: Callable[[Function], Sequence[bool]] | None = None) -> set[Var]:
+def made_by(
+    body: Iterable[Statement], makes: Callable[[Function], Sequence[bool]] | None = None
+) -> set[Var]:
     """The variables that have no values but lists that statements make.
 
     Args:

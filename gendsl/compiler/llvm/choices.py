@@ -67,7 +67,9 @@ class Choices(Places):
                 before = self.is_current(meeting.upper, there)
                 self.fail_if(before, "a choice of one template that is one of another before", line)
 
-    def _meeting(self, template: Any, indices: tuple[Expr, ...], line: int) -> Iterator[tuple[Meeting, str]]:
+    def _meeting(
+        self, template: Any, indices: tuple[Expr, ...], line: int
+    ) -> Iterator[tuple[Meeting, str]]:
         """What is done where a choice meets another one: how, and the place of that."""
         for meeting in self.layout.meetings:
             if meeting.lower is not template:

@@ -146,3 +146,6 @@ class NativeFunctions:
             from_ = p.let(f"add i64 {start}, {p.let(f'mul i64 {i}, {stride}')}")
             to = p.let(f"add i64 {begin}, {p.let(f'mul i64 {i}, {size}')}")
             self._rows(header, from_, lengths, strides, to)
+
+
+

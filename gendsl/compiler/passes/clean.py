@@ -183,10 +183,8 @@ def _propagate(function: Function, counts: Counter[Var]) -> None:
                 sets.setdefault(target, []).append(value)
     values = always_equal(sets, counts)
     for target, (value, *others) in sets.items():
-        if (
-            not others
-            and counts[target] == 1
-            and (isinstance(value, (Const, hir.Input)) or (isinstance(value, Var) and counts[value] == 1))
+        if not others and counts[target] == 1 and (
+            isinstance(value, (Const, hir.Input)) or (isinstance(value, Var) and counts[value] == 1)
         ):
             values[target] = value
     if not values:

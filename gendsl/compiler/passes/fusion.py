@@ -140,7 +140,9 @@ def _only_computes(uses: ListUses, loop: For) -> bool:
         if not fails and not isinstance(one, (Set, Load, Length)):
             return False
         own.update(hir.targets(one))
-    return all(uses.sets[var] == 1 and all(id(one) in inside for one in uses.reads[var]) for var in own)
+    return all(
+        uses.sets[var] == 1 and all(id(one) in inside for one in uses.reads[var]) for var in own
+    )
 
 
 def _merged(uses: ListUses, effects: TextEffects, body: Body, at: int, made: _Made) -> bool:

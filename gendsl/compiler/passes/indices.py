@@ -168,7 +168,7 @@ class Indices:
                 elif c > 0:
                     index = index.without(var).plus(self.linear(loop.start), c)
                 else:
-                    index = index.without(var).plus(self.linear(loop.stop).plus(Linear((), -1)), c)
+                    index = index.without(var).plus(self._stop_inside(loop).plus(Linear((), -1)), c)
                 break
             else:
                 break
@@ -177,6 +177,17 @@ class Indices:
             if low is not None:
                 index = index.without(part).plus(Linear((), c * low))
         return None if index.terms else index.number
+
+    def _stop_inside(self, loop: For) -> Linear:
+        """Where a loop stops, for what is in it: that has some iteration."""
+        stop = loop.stop
+        match loop.start, self.values.get(stop, stop) if isinstance(stop, Var) else stop:
+            case Const(0), Op("range_length", (first, end, Const(1 | -1 as step))):
+                times = int(step)
+                return Linear((), 0).plus(self.linear(end), times).plus(self.linear(first), -times)
+            case Const(0), Op("imax", (size, Const(0)) | (Const(0), size)):
+                return self.linear(size)
+        return self.linear(loop.stop)
 
     def _least_of(self, part: Expr) -> int | None:
         """A number that a part of an index is not below anywhere, if one is known."""

@@ -1,13 +1,13 @@
 """The iterations of a loop in which an index is that of a choice: where it is, or by an index of them.
 
-def iterations_with(left):                               heads, nexts, found = iterations_with(left)
-    heads, nexts, found = [], [], []                     entry = heads[at] if at < len(heads) else -1
-    for e in reversed(range(m)):                         while entry >= 0:
-        key = left[e]                                        e = found[entry]
-        ...                                                  entry = nexts[entry]
-        nexts.append(heads[key])                             ...
-        found.append(e)
-        heads[key] = len(found) - 1
+    def iterations_with(left):                               heads, nexts, found = iterations_with(left)
+        heads, nexts, found = [], [], []                     entry = heads[at] if at < len(heads) else -1
+        for e in reversed(range(m)):                         while entry >= 0:
+            key = left[e]                                        e = found[entry]
+            ...                                                  entry = nexts[entry]
+            nexts.append(heads[key])                             ...
+            found.append(e)
+            heads[key] = len(found) - 1
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ class Iterations:
         most = Op("add", (Op("mul", (Const(_TIMES, "i"), count), "i"), Const(_LEAST, "i")), "i")
         return Op("imin", (key, most), "i")
 
-    def _index(self, keys: Sequence[Key], computes: Sequence[tuple[Body, set[Var]] | None]) -> Function:
+    def _index(
+        self, keys: Sequence[Key], computes: Sequence[tuple[Body, set[Var]] | None]
+    ) -> Function:
         """The function that makes the index: for each number the first entry, for each entry the next."""
         loop = self.loop
         outside = variables_of(loop.start, loop.stop)

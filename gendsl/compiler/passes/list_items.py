@@ -240,7 +240,7 @@ class _Reader:
         """For each axis which iteration makes the item at a place."""
         found: dict[Var, Linear] = {}
         for axis, place in zip(self.made.axes, places, strict=True):
-            at = place.plus(axis.shift, -1)
+            at = axis.iteration(place)
             for var, outer in found.items():
                 at = at.without(var).plus(outer, at.factor(var))
             found[axis.loop.var] = at
@@ -309,7 +309,7 @@ class _Reader:
     def _is_before(self, one: Statement, places: list[Linear]) -> bool | None:
         """Whether an item has been made where it is read within the loops that make it, if that is known."""
         for axis, place in zip(self.made.axes, places, strict=True):
-            ahead = place.plus(axis.shift, -1).plus(Linear.of({axis.loop.var: 1}, 0), -1)
+            ahead = axis.iteration(place).plus(Linear.of({axis.loop.var: 1}, 0), -1)
             if ahead.terms or not any(outer is axis.loop for outer in self.indices.around[id(one)]):
                 return None
             if ahead.number:

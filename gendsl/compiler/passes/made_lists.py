@@ -7,7 +7,7 @@ of several axes, lists of lists, and dicts whose keys are the numbers of iterati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -45,15 +45,21 @@ class Axis:
     """One axis of a list, along which a loop makes items.
 
     Attributes:
-        shift: what is added to the loop's variable to get the place of an item.
+        shift: what is added to the loop's variable, or to its opposite, to get the place of an item.
         count: how many places there are; None if it is not known behind the loop.
         is_whole: whether items are made at all of them.
+        sign: 1, or -1 for the opposite of the variable.
     """
 
     loop: For
     shift: Linear
     count: Expr | None
     is_whole: bool
+    sign: int = 1
+
+    def iteration(self, place: Linear) -> Linear:
+        """The value of the loop's variable where it makes the item at a place."""
+        return place.plus(self.shift, -1) if self.sign > 0 else self.shift.plus(place, -1)
 
 
 @dataclass(frozen=True)
@@ -174,10 +180,11 @@ class MadeLists:
         axes: list[Axis] = []
         counts = [begun.count if not widths else None, *widths]
         for index, loop, count in zip(places, loops, counts, strict=True):
-            shift = self._shift(sites[0], index, loop)
-            if shift is None or (axes and not self.indices.is_within(sites[0], index, count)):
+            axis = self._axis(sites[0], index, loop, count)
+            if axis is None or (axes and not self.indices.is_within(sites[0], index, count)):
                 return None
-            axes.append(Axis(loop, shift, count, self._is_whole(loop, shift, count, begun, widths)))
+            is_whole = axis.sign > 0 and self._is_whole(loop, axis.shift, count, begun, widths)
+            axes.append(replace(axis, is_whole=is_whole))
         return Made(root, tuple(axes), widths, tuple(sites), (), begun.item, {}, tuple(own))  # type: ignore[arg-type]
 
     def _iterations(self, loop: For) -> Linear:
@@ -203,14 +210,21 @@ class MadeLists:
             count = loop.stop
         return shift == linear(loop.start) == _NOTHING and linear(count) == linear(loop.stop)
 
-    def _shift(self, one: Statement, index: Expr, loop: For) -> Linear | None:
-        """What is added to a loop's variable in an index of a statement, if that is a number."""
+    def _axis(self, one: Statement, index: Expr, loop: For, count: Expr | None) -> Axis | None:
+        """The axis along which a loop makes items at an index of a statement, if that is its variable with a
+        sign, and a number added, or for a loop backwards what is known before it.
+        """
         (_, index), *others = self.indices.possible(one, index)
-        if others:
-            return None
         found = self.indices.linear(index)
-        rest = found.without(loop.var)
-        return rest if found.factor(loop.var) == 1 and not rest.terms else None
+        least = self.indices.least(one, found)
+        if others or least is None or least < 0:
+            return None  # a place is counted from the end where it is negative
+        sign, rest = found.factor(loop.var), found.without(loop.var)
+        if sign == 1 and not rest.terms:
+            return Axis(loop, rest, count, False)
+        terms = [x for x, _ in rest.terms]
+        is_known = all(map(self.indices.is_steady, terms)) and _set_in(loop).isdisjoint(variables_of(*terms))
+        return Axis(loop, rest, count, False, -1) if sign == -1 and is_known else None
 
     def _nest(
         self, sites: Sequence[Statement], kind: type, rank: int, begun: Statement
@@ -323,11 +337,11 @@ class MadeLists:
             return None
         made: list[Axis] = []
         for place, loop, end in zip(places[0], nest, (rows.stop, makes.count), strict=True):
-            found = self._shift(changes[0], place, loop)
-            if found is None:
+            axis = self._axis(changes[0], place, loop, end)
+            if axis is None:
                 return None
-            is_whole = found == linear(loop.start) == _NOTHING and linear(loop.stop) == linear(end)
-            made.append(Axis(loop, found, end, is_whole))
+            is_whole = axis.shift == linear(loop.start) == _NOTHING and linear(loop.stop) == linear(end)
+            made.append(replace(axis, is_whole=is_whole and axis.sign > 0))
         return Made(begun.target, tuple(made), (), tuple(changes), (), makes.item, handles, tuple(own))
 
     def _dict(self, begun: Call) -> Made | None:

@@ -95,7 +95,9 @@ class CalledSampler(SamplerContext):
     closed: ClosedSampler
     most_places = 1 << 16
 
-    def __init__(self, closed: ClosedSampler, args: tuple[Any, ...], given: Given, values: list[Any]) -> None:
+    def __init__(
+        self, closed: ClosedSampler, args: tuple[Any, ...], given: Given, values: list[Any]
+    ) -> None:
         """
         Raises:
             NotClosed: the arguments or choices are not of the types that the text is for.

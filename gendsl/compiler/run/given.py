@@ -103,7 +103,9 @@ class Given:
         if self.are_numbers:
             return _SEQUENCES.isdisjoint(map(type, values))
         pairs = zip(self.entries, map(_lengths, values), strict=True)
-        return all(own == (lengths[:1] if form is Form.ITEMS else lengths) for (form, own), lengths in pairs)
+        return all(
+            own == (lengths[:1] if form is Form.ITEMS else lengths) for (form, own), lengths in pairs
+        )
 
     def flattened(self, values: list[Any]) -> list[Any]:
         """The value of each choice."""

@@ -123,7 +123,9 @@ class NativeChoices(ABC):
     def place_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
         """Where a choice lies; None if there is no room for it."""
         place = 0
-        for axis, (index, capacity) in enumerate(zip(indices, self.capacities[template.number], strict=True)):
+        for axis, (index, capacity) in enumerate(
+            zip(indices, self.capacities[template.number], strict=True)
+        ):
             if not 0 <= index < capacity:
                 return None
             place = index if axis == 0 else place * capacity + index

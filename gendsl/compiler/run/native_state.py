@@ -377,7 +377,9 @@ class NativeState(NativeChoices, ChainState):
     def _make_room(self, wanted: Any) -> None:
         self._make_room_for(*wanted)
 
-    def _make_room_for(self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], bytes: int) -> None:
+    def _make_room_for(
+        self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], bytes: int
+    ) -> None:
         """More room of what there was too little of; in the memory of arrays that are kept, for some bytes.
 
         Raises:

@@ -278,7 +278,9 @@ class PythonState(ChainState):
         state, every = self.current, [one for lists in self.kept.values() for one in lists]
         kept = [list(one) for one in every]
         tallies, zeros = self.tallies.copy(), self.zeros.copy()
-        return _Snapshot(self.words.copy(), state, state.save(), tallies, zeros, kept, self.generator.state)
+        return _Snapshot(
+            self.words.copy(), state, state.save(), tallies, zeros, kept, self.generator.state
+        )
 
     def _restore(self, snapshot: _Snapshot) -> None:
         self.words[:] = snapshot.words

@@ -141,7 +141,7 @@ class _Function:
         unused: set[int] = set()
         for statement in reversed(statements):  # what uses a factor comes after it
             match statement:
-                case Set(targets=[target]) | hir.New(target=target) if target in self.made - used:
+                case (Set(targets=[target]) | hir.New(target=target)) if target in self.made - used:
                     unused.add(id(statement))
                     continue
                 case hir.Read(targets=[_, coordinate], tangents=True) if coordinate in self.made - used:

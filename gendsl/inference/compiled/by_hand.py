@@ -150,7 +150,9 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
     """Make machine code of a kernel that is called often, and of those that take turns, where that pays."""
     on_program, least = hands.called_on(trace.gen_fn), called.times / thresholds.OFTEN_ENOUGH
     several = {
-        one: often.times for one, often in on_program.items() if often.times >= least and not often.refused
+        one: often.times
+        for one, often in on_program.items()
+        if often.times >= least and not often.refused
     }
     if not policy.is_worth_compiling(several, trace):
         return
@@ -167,7 +169,7 @@ def _compile(hands: _Hands, called: _Called, trace: Any) -> None:
             on_program[one].refused = why
         return
     others = [one for one in hands.running if not one.is_for(trace)]
-    hands.running[:] = [running, *others][: thresholds.MOST_RUNNING]
+    hands.running[:] = [running, *others][:thresholds.MOST_RUNNING]
 
 
 def _running(kernels: list[Compilable], trace: Any) -> Running | None:

@@ -342,7 +342,9 @@ def _give_functions(
                 machine.readings.why_called = str(reason)
 
 
-def _gives(machine: Machine, trace: Any, recorders: dict[str, Any], *, is_long: bool, repeats: bool) -> bool:
+def _gives(
+    machine: Machine, trace: Any, recorders: dict[str, Any], *, is_long: bool, repeats: bool
+) -> bool:
     """Let machine code give what is recorded; whether it does.
 
     Raises:

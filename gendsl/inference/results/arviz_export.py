@@ -67,7 +67,8 @@ def posterior_arrays(run: Sampled, names: Sequence[Any] | None = None) -> dict[s
         lengths = ", ".join(str(len(chain)) for chain in run.chains)
         raise ValueTypeError(
             f"ArviZ needs chains of one length, and these have {lengths} draws",
-            fix="cut them: n = min(map(len, run.chains)); run.part([range(n)] * len(run.chains)).to_arviz()",
+            fix="cut them: n = min(map(len, run.chains)); "
+            "run.part([range(n)] * len(run.chains)).to_arviz()",
         )
     if names is None and not run.names:
         return _choices(run)

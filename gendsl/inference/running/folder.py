@@ -192,7 +192,9 @@ class Description:
         return self.warmup + self.draws * self.thin
 
 
-def open_folder(path: Any, user: str = "gendsl", find: Find = NOTHING_GIVEN) -> tuple[Folder, Description]:
+def open_folder(
+    path: Any, user: str = "gendsl", find: Find = NOTHING_GIVEN
+) -> tuple[Folder, Description]:
     """The folder of a run, and what is to be done.
 
     Args:

@@ -31,7 +31,9 @@ _PATIENCE = 10.0  # seconds, for chains that were told to stop
 _CANCELLED = CancelledError, asyncio.CancelledError
 
 
-def run_parallel(plans: list[Plan], executor: Any, folder: Folder | None, display: Display) -> list[Chain]:
+def run_parallel(
+    plans: list[Plan], executor: Any, folder: Folder | None, display: Display
+) -> list[Chain]:
     """Run chains by an executor; by processes on this machine if it is None.
 
     A KeyboardInterrupt ends them early.

@@ -55,7 +55,9 @@ class Steps:
             of_kernel.diverged.append(tally.divergences)
         self.log_prob.append(log_prob)
 
-    def extend(self, log_prob: np.ndarray, tallies: Tallies, more: Mapping[str, tuple[Any, Any]]) -> None:
+    def extend(
+        self, log_prob: np.ndarray, tallies: Tallies, more: Mapping[str, tuple[Any, Any]]
+    ) -> None:
         """Note several draws, with what kernels have come to before them.
 
         Args:

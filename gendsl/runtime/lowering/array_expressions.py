@@ -336,8 +336,8 @@ class ArrayExpressions:
                 [*targets]
             ) if self.effects.is_builtin(function, "zip") and len(parts) == len(targets):
                 given = [self.each(part, to, columns) for part, to in zip(parts, targets, strict=True)]
-            case ast.Call(function, [part], []), ast.Tuple([ast.Name(), to]) if self.effects.is_builtin(
-                function, "enumerate"
+            case ast.Call(function, [part], []), ast.Tuple([ast.Name(), to]) if (
+                self.effects.is_builtin(function, "enumerate")
             ):
                 given = [self.each(part, to, columns)]
             case _, ast.Name(name) if self.varies(values):

@@ -218,7 +218,9 @@ class ArrayStatements(ArrayExpressions):
         each = ast.GeneratorExp(entry, [ast.comprehension(clone(node.target), values, [], 0)])
         made = self.tool(node, "fold", step.func, ast.Tuple(starts, ast.Load()), each)
         bound = {name: Bound(name in columns) for name in kept}
-        return self.bind(node, bound, [ast.Starred(made, ast.Load())], then, {*names, *targets} - set(kept))
+        return self.bind(
+            node, bound, [ast.Starred(made, ast.Load())], then, {*names, *targets} - set(kept)
+        )
 
     # --- functions of the user's ------------------------------------------------------------------
 

@@ -93,3 +93,5 @@ def _is_cheap(source: Source, function: ast.expr) -> bool:
         or getattr(math, getattr(known, "__name__", ""), None) is known
         or getattr(known, "compiled", None) is not None  # a program, looked at by itself
     )
+
+

@@ -125,3 +125,5 @@ def without_copies(nodes: list[Node], unread: set[int]) -> list[Node]:
             node = Branch(node.node, node.test, arms, node.defs, node.state)
         kept.append(node)
     return kept
+
+

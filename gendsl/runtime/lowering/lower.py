@@ -417,7 +417,9 @@ class Lowerer(FilledLowering):
 
     # --- branches ---------------------------------------------------------------------------------
 
-    def branch(self, node: ast.stmt, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> bool:
+    def branch(
+        self, node: ast.stmt, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]
+    ) -> bool:
         """`if`: both arms lowered over the same frame, and their variables joined."""
         return self.fork(node, test, lambda: self.block(body), lambda: self.block(orelse))
 

@@ -275,7 +275,9 @@ class FillLowering(Scope):
             assert at is not None
             self.entries[at] = entry, version.kind != "list"
 
-    def store_another(self, iteration: Iteration, written: Stored, node: ast.stmt, value: ast.expr) -> None:
+    def store_another(
+        self, iteration: Iteration, written: Stored, node: ast.stmt, value: ast.expr
+    ) -> None:
         """One of several statements that write entries: a dict has those of the iteration so far."""
         assert isinstance(node, ast.Assign)
         self.note_aliases(value)

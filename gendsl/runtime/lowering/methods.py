@@ -193,3 +193,4 @@ def made(family: Any, constants: Constants, known: dict[str, float]) -> list[ast
         target = ast.Attribute(load("distribution"), name, ast.Store())
         usual.append(ast.Assign([target], load(name)))
     return [*(put.visit(_assigned(s)) for s in first), ast.If(test, usual, general)]
+

@@ -149,3 +149,4 @@ def _is_cheap(statement: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Name()], value=value):
             return all(isinstance(part, _PLAIN) and not isinstance(part, ast.MatMult) for part in walk(value))
     return False
+

@@ -26,7 +26,9 @@ from gendsl.runtime.lowering.objects import CHANGING_METHODS, PURE_METHODS
 IsNumber = Callable[[ast.expr], bool]
 
 
-def with_questions(tree: Any, effects: Effects, lists: set[str], rows: set[str], is_number: IsNumber) -> Any:
+def with_questions(
+    tree: Any, effects: Effects, lists: set[str], rows: set[str], is_number: IsNumber
+) -> Any:
     """A statement, as the statements to put in its place, or an expression, with what it is to ask.
 
     Args:
@@ -43,7 +45,7 @@ def _given(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.
     match target, value:
         case ast.Name(name), ast.expr():
             yield name, value
-        case ((ast.Tuple(names) | ast.List(names)), (ast.Tuple(values) | ast.List(values))):
+        case (ast.Tuple(names) | ast.List(names)), (ast.Tuple(values) | ast.List(values)):
             if len(names) == len(values) and not any(isinstance(e, ast.Starred) for e in (*names, *values)):
                 for pair in zip(names, values, strict=True):
                     yield from _given(*pair)

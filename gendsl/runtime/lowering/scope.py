@@ -256,7 +256,9 @@ class Scope:
                 itself = isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and at.func.id == name
                 own = version.kind in ("list", "array") or version.own is not None
                 holds = self.effects.may_change(name) or self.effects.holds_containers(name)
-                held = (itself and version.kind == "shared") or (holds and not self.effects.only_gathers(at))
+                held = (itself and version.kind == "shared") or (
+                    holds and not self.effects.only_gathers(at)
+                )
                 view = version.kind == "shared" and self.exposes_parts(name, at, node)
                 exposed = own or held or view or self.effects.writes(at)
             if exposed:

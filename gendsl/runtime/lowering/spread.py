@@ -342,3 +342,4 @@ def spread_statements(
     spreader = _Spreader(source, making, constants)
     made = [*_placed_at(statements[0], making.first), *spreader.visit_all([*map(clone, statements)])]
     return [*map(located, made)], _as_known(ast.Module(made, []), constants)
+

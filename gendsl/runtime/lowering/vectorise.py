@@ -134,7 +134,9 @@ class _Vectoriser(ArrayLaws):
                 raise ScalarError
         leaves = self.leaves(steps)
         self.vectors.update(
-            into for (_, _, into, _), slot in zip(loop.carried, leaves, strict=True) if slot in self.vectors
+            into
+            for (_, _, into, _), slot in zip(loop.carried, leaves, strict=True)
+            if slot in self.vectors
         )
         self.take_rows(steps)
         return Columns(steps, self.gathers, self.unlooked, leaves)
