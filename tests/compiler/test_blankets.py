@@ -1464,6 +1464,28 @@ def left_behind(n):
 
 
 @gen
+def two_left(n):
+    """What is left by the iteration before the last."""
+    a, b = 1, 0
+    for i in range(n):
+        p = [0.5, 0.5] if (a + 2 * b) % 3 else [0.3, 0.3, 0.4]
+        a, b = b, ("z", i) @ ~categorical(p)
+
+
+@gen
+def left_by_a_branch(n):
+    """What the iteration before has left depends on what that was left."""
+    first, z = None, 0
+    for i in range(n):
+        p = [0.5, 0.5] if first is None or z == 1 else [0.3, 0.3, 0.4]
+        if first is None:
+            first = z = ("z", i) @ ~categorical(p)
+        else:
+            z = 1 - ("z", i) @ ~categorical(p) % 2
+            first = 7
+
+
+@gen
 def later_numbers(n):
     """The number in the address is not that of the iteration, and two items before are read."""
     zs = [("z", 0) @ ~categorical([0.5, 0.5]), ("z", 1) @ ~categorical([0.5, 0.5])]
@@ -1474,7 +1496,9 @@ def later_numbers(n):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "model", [carried_on, counted_on, listed_on, left_behind, later_numbers], ids=lambda one: one.name
+    "model",
+    [carried_on, counted_on, listed_on, left_behind, later_numbers, two_left, left_by_a_branch],
+    ids=lambda one: one.name,
 )
 def test_what_an_iteration_is_left(model, way):
     trace = model.simulate((9,), rng=2)

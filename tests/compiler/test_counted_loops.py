@@ -176,6 +176,16 @@ def grows(n):
 
 
 @gen
+def becomes_another(n):
+    """The list is another one in each iteration."""
+    values, i = [float(j) for j in range(n)], 0
+    while i < len(values):
+        ("x", i) @ ~normal(values[i], 1)
+        values = values[:-1]
+        i += 1
+
+
+@gen
 def two_at_a_time(n):
     i = 0
     while i < n:
@@ -222,7 +232,10 @@ COUNTED = [
     below, turned_round, up_to, at_least, until, unless, in_the_middle, nested, one_after_another,
     a_drawn_number, ends_early,
 ]  # fmt: skip
-OTHERS = [left, goes_on, changes_its_end, grows, two_at_a_time, now_and_then, twice, to_a_float, of_itself]
+OTHERS = [
+    left, goes_on, changes_its_end, grows, becomes_another, two_at_a_time, now_and_then, twice, to_a_float,
+    of_itself,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("model", COUNTED + OTHERS, ids=lambda one: one.name)
