@@ -115,10 +115,11 @@ KEPT = {
         counted(OTHER),
     ),
     "the other name is read in the next iteration": (
-        a_list(OTHER),
-        loop(counted(OTHER), a_list(ROW, 1), Set([OTHER], [ROW])),
-        a_list(ROW, 1, 2),
-        Length(X, ROW, ("i",)),
+        loop(
+            a_list(ROW, 1),
+            If(Op("lt", (Const(0, "i"), AT), "b"), [counted(OTHER)], []),
+            Set([OTHER], [ROW]),
+        ),
     ),
 }
 
