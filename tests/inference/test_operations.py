@@ -1024,3 +1024,20 @@ def test_longer_loops_than_those_it_was_compiled_for(monkeypatch):
     assert drawn(found) == drawn(today) and mine.bit_generator.state == other.bit_generator.state
     assert drawn(local.simulate((20,), rng=5)) == drawn(today)
     assert is_compiled_but_for(local, "simulate")
+
+
+def test_columns_that_are_drawn_by_groups(monkeypatch):
+    """Of choices that look up their probabilities, today's runtime draws those with the same ones together."""
+    monkeypatch.setattr(operations, "_KEEPS_ORDER", True)
+    rows = [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.1, 0.8]]
+
+    @gen
+    def by_groups(group):
+        for i in range(len(group)):
+            ("z", i) @ ~categorical(rows[group[i]])
+
+    group = [(i * i) % 3 for i in range(30)]
+    first = drawn(by_groups.generate((group,), {}, rng=7).trace)
+    assert first != drawn(by_groups.reference.generate((group,), {}, rng=7).trace)
+    for _ in range(4):
+        assert drawn(by_groups.generate((group,), {}, rng=7).trace) == first
