@@ -1027,7 +1027,7 @@ def test_longer_loops_than_those_it_was_compiled_for(monkeypatch):
 
 
 def test_columns_that_are_drawn_by_groups(monkeypatch):
-    """Of choices that look up their probabilities, today's runtime draws those with the same ones together."""
+    """Of choices that look up their probabilities, today's runtime draws those with the same together."""
     monkeypatch.setattr(operations, "_KEEPS_ORDER", True)
     rows = [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.1, 0.8]]
 
