@@ -1425,6 +1425,14 @@ def test_the_distribution_of_a_choice_needs_one_iteration(model):
     assert "in range(n)" not in made and "distribution of" in made
 
 
+@pytest.mark.parametrize("model", [first_of_a_dict, rows_made_anew, while_states], ids=lambda one: one.name)
+def test_a_part_has_no_loop_that_only_looks_for_failures(model):
+    """The trace has been scored: a key that is there for all iterations is not looked for again."""
+    kernel, trace = updating(model)
+    made = kernel.source_of("step", trace).partition(f"def {model.name}_of_z(")[2].partition("\ndef ")[0]
+    assert "state.z.look(at0)" in made and "in range(n)" not in made
+
+
 @gen
 def carried_on(n):
     """What is left to the next iteration is not set in all of them."""
