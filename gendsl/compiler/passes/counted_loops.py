@@ -94,17 +94,14 @@ class _Counting:
             return None
         _, var, stop, body = header
         ends = (one for one in hir.walk(body) if isinstance(one, (Leave, Next)))
-        at = next((at for at, one in enumerate(body) if var in hir.targets(one)), None)
-        besides = None if at is None else _besides(body, at, var)
-        if at is None or besides is None or any(one.label == loop.label for one in ends):
+        besides = _besides(body, var)
+        if besides is None or any(one.label == loop.label for one in ends):
             return None
         self.any = True
         number = Var(self.names.new(var.name), "i")
-        before, after = [*body[:at], *besides], body[at + 1 :]
-        for statements, value in ((before, number), (after, Op("add", (number, _ONE), "i"))):
-            for one in hir.walk(statements):
-                rewrite(one, lambda expr: replaced(expr, {var: value}))  # noqa: B023
-        counted = For(number, var, stop, _ONE, before + after, loop.label, line=loop.line)
+        counted = For(number, var, stop, _ONE, [*body[:-1], *besides], loop.label, line=loop.line)
+        for one in hir.walk(counted.body):
+            rewrite(one, lambda expr: replaced(expr, {var: number}))
         if var not in read_after({var}, around):
             return [*header.before, counted]
         last = Op("select", (Op("lt", (var, stop), "b"), stop, var), "i")
@@ -175,13 +172,13 @@ def _limit(goes_on: Expr) -> tuple[Var, Expr] | None:
     return None
 
 
-def _besides(body: Body, at: int, var: Var) -> Body | None:
-    """What a statement sets besides a variable, if it increases that by one."""
-    one = body[at]
-    if not isinstance(one, Set):
+def _besides(body: Body, var: Var) -> Body | None:
+    """What the last of some statements sets besides a variable, if it increases that by one."""
+    one = body[-1] if body else None
+    if not isinstance(one, Set) or var not in one.targets:
         return None
     counts = Counter(target for inner in hir.walk(body) for target in hir.targets(inner))
-    sets = [before for before in body[:at] if isinstance(before, Set)]
+    sets = [before for before in body[:-1] if isinstance(before, Set)]
     pairs = [pair for inner in sets for pair in zip(inner.targets, inner.values, strict=True)]
     known = {target: value for target, value in pairs if counts[target] == 1}
     own = list(zip(one.targets, one.values, strict=True))

@@ -136,15 +136,15 @@ def _is_read(ref: Expr, statements: list[Statement]) -> bool:
 def name_lists(function: Function) -> None:
     """Let lists have one name each, where that is easily seen.
 
-    if t == 0:                           if t == 0:
-        items = [0.5, 0.5]                   row = [0.5, 0.5]
-        row = items                      else:
-    else:                                    row = []
-        items_1 = []            ->           row.append(x)
-        items_1.append(x)                lp += categorical_logpdf(row, z)
-        row = items_1
-    value = row
-    lp += categorical_logpdf(value, z)
+        if t == 0:                           if t == 0:
+            items = [0.5, 0.5]                   row = [0.5, 0.5]
+            row = items                      else:
+        else:                                    row = []
+            items_1 = []            ->           row.append(x)
+            items_1.append(x)                lp += categorical_logpdf(row, z)
+            row = items_1
+        value = row
+        lp += categorical_logpdf(value, z)
     """
     while True:
         every = list(hir.walk(function.body))
@@ -190,12 +190,12 @@ def _count(var: Var, statements: list[Statement]) -> int:
 def set_surely(function: Function) -> None:
     """Let what is computed before a loop, if that has an iteration, be set wherever one comes by.
 
-    if 0 < k:                            if 0 < k:
-        x = f(z)                             x = f(z)
-    for j in range(k):          ->       else:
-        total += x * y[j]                    x = 0.0
-                                         for j in range(k):
-                                             total += x * y[j]
+        if 0 < k:                            if 0 < k:
+            x = f(z)                             x = f(z)
+        for j in range(k):          ->       else:
+            total += x * y[j]                    x = 0.0
+                                             for j in range(k):
+                                                 total += x * y[j]
     """
     sets = Counter(var for one in hir.walk(function.body) for var in hir.targets(one))
     _set_surely(
