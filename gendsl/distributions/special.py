@@ -111,9 +111,13 @@ def log1p_square(d: float, scale: float, root: float = 1.0) -> float:
     """log(1 + z^2) with z = d / (scale root), also where z^2 or z itself is beyond all floats."""
     z = d / scale / root
     square = z * z
-    if square < math.inf:
-        return math.log1p(square)
+    return math.log1p(square) if square < math.inf else _log_large_square(d, scale, root, z)
+
+
+def _log_large_square(d: float, scale: float, root: float, z: float) -> float:
+    """log(1 + z^2) where z^2 is beyond all floats."""
     if -math.inf < z < math.inf:
+        square = z * z
         return 2.0 * math.log(abs(z)) + math.log1p(1.0 / square)
     return 2.0 * (math.log(abs(d)) - math.log(scale) - math.log(root))
 

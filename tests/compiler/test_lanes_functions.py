@@ -28,7 +28,8 @@ from tests.compiler.lanes_programs import FLOATS, OTHER, OUT, TOTAL, XS, YS, ZS,
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="no machine code here")
 AT, X, V, W, ROUND = Var("i", "i"), Var("x", "f"), Var("v", "f"), Var("w", "f"), Var("round", "i")
-GIVEN = [11, [0.1 * place - 0.3 for place in range(11)], [0.4, 2.0, -3.0], [1, 0, 3, 2]]
+MANY = LANES + 3
+GIVEN = [MANY, [0.1 * place - 0.3 for place in range(MANY)], [0.4, 2.0, -3.0], [1, 0, 3, 2]]
 
 
 def op(name, *args, kind="f"):
@@ -217,7 +218,7 @@ IN_ORDER = {
 
 @pytest.mark.parametrize("name", IN_LANES)
 def test_a_loop_in_lanes_is_what_it_was(name, monkeypatch):
-    for n in (1, 3, 8, 11):
+    for n in (1, 3, LANES, MANY):
         given = [n, GIVEN[1][:n], *GIVEN[2:]]
         assert in_lanes(main(*IN_LANES[name]()), monkeypatch, given) == 1
 
@@ -227,9 +228,11 @@ def test_what_needs_the_iteration_before_runs_in_order(name, monkeypatch):
     assert in_lanes(main(*IN_ORDER[name]()), monkeypatch) == 0
 
 
-@pytest.mark.parametrize("places", [(None, None), (0, 5), (5, 0), (9, 2), (2, 9), (None, 10), (7, None)])
+@pytest.mark.parametrize(
+    "places", [(None, None), (0, 5), (5, 0), (MANY - 2, 2), (2, MANY - 2), (None, MANY - 1), (7, None)]
+)
 def test_the_first_iteration_that_returns_ends_the_loop(places, monkeypatch):
-    xs = [0.1 * place for place in range(11)]
+    xs = [0.1 * place for place in range(MANY)]
     for place, x in zip(places, (7.0, 8.0), strict=True):
         if place is not None:
             xs[place] = x
@@ -237,15 +240,15 @@ def test_the_first_iteration_that_returns_ends_the_loop(places, monkeypatch):
     eights = If(test("lt", X, f(7.5)), [adds(EXP)], [Return([f(3.0), X])])
     quotient = op("truediv", EXP, op("mul", op("sub", X, f(7.0)), op("sub", X, f(8.0))))
     function = main(over_data(sevens, eights, adds(quotient, OTHER)))
-    assert in_lanes(function, monkeypatch, [11, xs, *GIVEN[2:]]) == 1
+    assert in_lanes(function, monkeypatch, [MANY, xs, *GIVEN[2:]]) == 1
 
 
-@pytest.mark.parametrize("place", [0, 7, 10])
+@pytest.mark.parametrize("place", [0, 7, MANY - 1])
 def test_where_one_iteration_fails_all_do(place, monkeypatch):
     loop = over_data(If(test("gt", X, f(7.0)), [Fail("no")], []), adds(EXP))
     assert in_lanes(main(loop), monkeypatch) == 1
     xs = [*GIVEN[1][:place], 9.0, *GIVEN[1][place + 1 :]]
-    assert ByMachine(main(loop))([11, xs, *GIVEN[2:]]) == "failed"
+    assert ByMachine(main(loop))([MANY, xs, *GIVEN[2:]]) == "failed"
 
 
 @pytest.mark.parametrize(("start", "step"), [(0, 1), (2, 1), (3, -1), (4, -2)])

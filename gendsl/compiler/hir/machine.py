@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gendsl.compiler.hir.operations import LOOPS
 
-LANES = 8
+LANES = 16
 """How many iterations run at once: what is done once for all of them costs little then."""
 _LIBM = frozenset([
     "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh",

@@ -13,6 +13,7 @@ from gendsl.compiler.llvm.text import OF_TEXT, TYPES
 from gendsl.compiler.llvm.vector_math import INTEGERS
 from gendsl.compiler.llvm.writer import Work
 from gendsl.compiler.passes.axes_facts import CONSECUTIVE, VARYING, Lanes, Path
+from gendsl.compiler.passes.signs import Signs
 
 
 class LaneFunctions(LaneLists):
@@ -106,7 +107,10 @@ class LaneFunctions(LaneLists):
         self.lanes, self.gone = lanes, {}
         self.returned = [Var(f".result{i}", kind) for i, kind in enumerate(function.results)]
         name = self.names[id(function), ranks]
-        self.to.define(name, ", ".join(parameters), _result_type(function, lanes), emit, most, work=Work.MUCH)
+        self.to.define(
+            name, ", ".join(parameters), _result_type(function, lanes), emit, most,
+            work=Work.MUCH, signs=Signs(function),
+        )  # fmt: skip
 
     def _return(self, values: list[Expr], line: int) -> bool:
         if self.lanes.returns_apart:

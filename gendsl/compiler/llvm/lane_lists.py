@@ -194,7 +194,7 @@ class LaneLists(LaneValues):
 
     def _index(self, at: str, index: Expr, lengths: str, line: int) -> str:
         """An index of lists in all lanes, which may be negative; 0 where a lane is not active."""
-        if not self._is_never_negative(index):
+        if not self.to.signs.is_natural(index):
             negative = self._let(f"icmp slt {INTEGERS} {at}, zeroinitializer")
             shifted = self._let(f"add {INTEGERS} {at}, {lengths}")
             at = self._let(f"select {BITS} {negative}, {INTEGERS} {shifted}, {INTEGERS} {at}")
@@ -203,14 +203,6 @@ class LaneLists(LaneValues):
         return self._let(
             f"select {BITS} {self._bits(self.mask())}, {INTEGERS} {at}, {INTEGERS} zeroinitializer"
         )
-
-    def _is_never_negative(self, expr: Expr) -> bool:
-        """Whether an integer is 0 or more, as far as that can be seen: the loop's own variable, or more."""
-        if isinstance(expr, Const):
-            return isinstance(expr.value, int) and expr.value >= 0
-        if isinstance(expr, Op) and expr.name == "add":
-            return all(map(self._is_never_negative, expr.args))
-        return expr in self.counters
 
     def _load(self, load: hir.Load, path: Path) -> None:
         line, layout, width = load.line, load.layout, len(load.layout)
@@ -225,7 +217,7 @@ class LaneLists(LaneValues):
                 self._set(target, found, path)
             return
         n = self._let(f"load i64, ptr {ref}, !tbaa !2")
-        if not is_wide and rank == CONSECUTIVE and width == 1 and self._is_never_negative(index):
+        if not is_wide and rank == CONSECUTIVE and width == 1 and self.to.signs.is_natural(index):
             at = self.first(index, line)
             outside = self._let(f"icmp uge {INTEGERS} {self._count_from(at)}, {self._spread(n, 'i')}")
             self._fail_if(outside, "an index out of range", line)

@@ -45,7 +45,6 @@ class LaneValues:
     Attributes:
         to: what prints the function that the loop is in.
         lanes: what is known of what is printed.
-        counters: the variables that are 0 or more in all lanes.
         odds: of how many numbers functions are whose domain is looked at.
         symbols: the functions of numbers that are called on lanes, with how many each takes.
     """
@@ -55,7 +54,6 @@ class LaneValues:
         self.symbols: dict[str, int] = {}
         self.odds: set[int] = set()
         self.lanes = Lanes({})
-        self.counters: set[Expr] = set()
 
     # --- vectors ------------------------------------------------------------------------------------
 

@@ -326,9 +326,8 @@ class LanesPrinter(LaneFunctions):
 
     def _blocks(self, statement: hir.For, lanes: Lanes) -> None:
         to, line = self.to, statement.line
-        kept = self.lanes, self.gone, self.exits, self.counters
+        kept = self.lanes, self.gone, self.exits
         self.lanes, self.gone, self.exits = lanes, {}, []
-        self.counters = {statement.var} if _is_natural(statement.start) else set()
         start, stop = to.expr(statement.start, line), to.expr(statement.stop, line)
         for var in sorted(lanes.sums, key=lambda var: var.name):
             to.add(f"store {FLOATS} zeroinitializer, ptr {self._place(var)}")
@@ -359,7 +358,7 @@ class LanesPrinter(LaneFunctions):
             total = self._total(self.load(var))
             before = to.expr(var)
             to.add(f"store double {self._let(f'fadd double {before}, {total}')}, ptr {to.alloca(var)}")
-        self.lanes, self.gone, self.exits, self.counters = kept
+        self.lanes, self.gone, self.exits = kept
 
     def _exit(self, body: list[hir.Statement]) -> None:
         """Note that the first of the active lanes comes to this, if no lane before it comes to the like."""
@@ -406,7 +405,3 @@ class LanesPrinter(LaneFunctions):
             to.start(other)
         to.add("unreachable")
         to.start(on)
-
-
-def _is_natural(expr: Expr) -> bool:
-    return isinstance(expr, Const) and isinstance(expr.value, int) and expr.value >= 0

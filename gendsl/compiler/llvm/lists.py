@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gendsl.compiler.hir import Const, Expr, Kind, Var
+from gendsl.compiler.hir import Expr, Kind, Var
 from gendsl.compiler.llvm.expressions import Expressions
 from gendsl.compiler.llvm.native_layout import FULL
 from gendsl.compiler.llvm.text import TAG, TYPES
@@ -62,7 +62,7 @@ class Lists(Expressions):
         at = self.expr(index, line)
         if self.is_shared:
             return self.let(f"add i64 {at}, {n}") if at.startswith("-") else at
-        if not (isinstance(index, Const) and isinstance(index.value, int) and index.value >= 0):
+        if not self.signs.is_natural(index):
             negative = self.let(f"icmp slt i64 {at}, 0")
             shifted = self.let(f"add i64 {at}, {n}")
             at = self.let(f"select i1 {negative}, i64 {shifted}, i64 {at}")

@@ -28,6 +28,7 @@ from gendsl.compiler.llvm.statements import Statements
 from gendsl.compiler.llvm.text import ENTRY, OF_TEXT, TYPES, module, result_type
 from gendsl.compiler.llvm.writer import LONG, SHORT, Work
 from gendsl.compiler.passes.axes import Axes
+from gendsl.compiler.passes.signs import Signs
 
 
 class LLVMPrinter(Statements):
@@ -88,6 +89,7 @@ class LLVMPrinter(Statements):
             emit,
             most,
             work=self._work(function),
+            signs=Signs(function),
         )
 
     def _work(self, function: Function) -> Work:

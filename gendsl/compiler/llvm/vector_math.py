@@ -21,9 +21,11 @@ GATHERED = {"f": "f64", "i": "i64", "r": "p0"}
 """What LLVM calls a number in the names of what loads one for each lane."""
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _EXP = (
-    1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
-    -1.65339022054652515390e-06, 4.13813679705723846039e-08,
+    0.5, 0.1666666666666667, 0.041666666666666685, 0.008333333333326134, 0.0013888888888874402,
+    0.0001984126987482212, 2.4801587347331787e-05, 2.755725539843058e-06, 2.7557252919226927e-07,
+    2.510521769047762e-08, 2.0921587169906628e-09,
 )  # fmt: skip
+"""Of (exp(r) - 1 - r) / r^2 where |r| is at most log(2) / 2: least in its largest error, which is 2^-62."""
 _LOG = (
     6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
     1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
@@ -99,15 +101,26 @@ class _Lanes:
         """A number minus a lane."""
         return self.let(f"fsub {FLOATS} {number(y)}, {x}")
 
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        """x y + z, rounded once where the processor does that."""
+        return self.let(
+            f"call {FLOATS} @llvm.fmuladd.v{LANES}f64({FLOATS} {x}, {FLOATS} {y}, {FLOATS} {z})"
+        )
+
+    def minus(self, x: str) -> str:
+        return self.let(f"fneg {FLOATS} {x}")
+
     def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
         """The sum of c_i x^i."""
         found = number(coefficients[-1])
         for one in coefficients[-2::-1]:
-            found = self.let(
-                f"call {FLOATS} @llvm.fmuladd.v{LANES}f64"
-                f"({FLOATS} {found}, {FLOATS} {x}, {FLOATS} {number(one)})"
-            )
+            found = self.multiply_add(found, x, number(one))
         return found
+
+    def two_polynomials(self, x: str, square: str, coefficients: tuple[float, ...]) -> str:
+        """The sum of c_i x^i as two sums that don't wait for each other."""
+        even, odd = (self.polynomial(square, coefficients[i::2]) for i in (0, 1))
+        return self.multiply_add(x, odd, even)
 
     def integer(self, op: str, x: str, y: int) -> str:
         return self.let(f"{op} {INTEGERS} {x}, {splat(str(y), 'i64')}")
@@ -126,16 +139,14 @@ class _Lanes:
 
 
 def _exp(w: _Lanes, x: str) -> str:
-    shifted = w.add(w.mul(x, 1.44269504088896338700), _ROUND)
-    n = w.sub(shifted, _ROUND)
-    high, low = w.sub(x, w.mul(n, _LN2_HIGH)), w.mul(n, _LN2_LOW)
-    r = w.sub(high, low)
+    """2^n exp(r), with x = n log(2) + r."""
+    shifted = w.multiply_add(x, number(1.44269504088896338700), number(_ROUND))
+    n = w.minus(w.sub(shifted, _ROUND))
+    r = w.multiply_add(n, number(_LN2_LOW), w.multiply_add(n, number(_LN2_HIGH), x))
     square = w.mul(r, r)
-    c = w.sub(r, w.mul(square, w.polynomial(square, _EXP)))
-    rest = w.sub(low, w.div(w.mul(r, c), w.below(2.0, c)))
-    y = w.below(1.0, w.sub(rest, high))
+    rest = w.multiply_add(square, w.two_polynomials(r, square, _EXP), r)
     power = w.integer("shl", w.bits(shifted), 52)
-    found = w.float_of(w.let(f"add {INTEGERS} {w.bits(y)}, {power}"))
+    found = w.float_of(w.let(f"add {INTEGERS} {w.bits(w.add(rest, 1.0))}, {power}"))
     return w.choose(w.let(f"fcmp olt {FLOATS} {x}, {number(_NOTHING)}"), number(0.0), found)
 
 
@@ -145,50 +156,41 @@ def _has_exp(w: _Lanes, x: str) -> str:
     return w.let(f"or {BITS} {is_zero}, {_between(-708.0, 708.0)(w, x)}")
 
 
-def _exponent(w: _Lanes, x: str) -> tuple[str, str]:
-    """(k, m) with x = 2^k m, and m between the square root of a half and that of two."""
+def _exponent(w: _Lanes, x: str) -> tuple[str, str, str]:
+    """k, m and 2^k, with x = 2^k m; m is from the square root of 1/2 to that of 2. Of 2^k the bits less those
+    of 1.
+    """
     bits = w.bits(x)
     moved = w.integer("add", bits, 0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = w.integer("lshr", moved, 52)
     k = w.sub(w.float_of(w.integer("or", exponent, 0x4330000000000000)), 2.0**52 + 1023)
     power = w.integer("shl", w.integer("sub", exponent, 1023), 52)
-    return k, w.float_of(w.let(f"sub {INTEGERS} {bits}, {power}"))
+    return k, w.float_of(w.let(f"sub {INTEGERS} {bits}, {power}")), power
 
 
-def _log_of(w: _Lanes, k: str, f: str, correction: str | None) -> str:
-    """k log(2) + log(1 + f), and a correction."""
+def _log_of(w: _Lanes, k: str, f: str) -> str:
+    """k log(2) + log(1 + f) with log(1 + f) = f - s (f - R), where s = f / (2 + f) and R is even in s."""
     s = w.div(f, w.add(f, 2.0))
-    z = w.mul(s, s)
-    fourth = w.mul(z, z)
-    even = w.mul(fourth, w.polynomial(fourth, _LOG[1::2]))
-    odd = w.mul(z, w.polynomial(fourth, _LOG[0::2]))
-    half = w.mul(w.mul(f, f), 0.5)
-    low = w.mul(k, _LN2_LOW)
-    if correction is not None:
-        low = w.add(low, correction)
-    inner = w.add(w.mul(s, w.add(half, w.add(even, odd))), low)
-    return w.sub(w.mul(k, _LN2_HIGH), w.sub(w.sub(half, inner), f))
+    square = w.mul(s, s)
+    even = w.two_polynomials(square, w.mul(square, square), _LOG)
+    rest = w.sub(f, w.mul(square, even))
+    inner = w.multiply_add(s, rest, w.mul(k, -_LN2_LOW))
+    return w.multiply_add(k, number(_LN2_HIGH), w.sub(f, inner))
 
 
 def _log(w: _Lanes, x: str) -> str:
-    k, m = _exponent(w, x)
-    return _log_of(w, k, w.sub(m, 1.0), None)
+    k, m, _ = _exponent(w, x)
+    return _log_of(w, k, w.sub(m, 1.0))
 
 
 def _log1p(w: _Lanes, x: str) -> str:
+    """The logarithm of u + c, where u is 1 + x as a float, and c what that has lost."""
     u = w.add(x, 1.0)
-    k, m = _exponent(w, u)
-    upper = w.below(1.0, w.sub(u, x))
-    lower = w.sub(x, w.sub(u, 1.0))
-    is_upper = w.let(f"fcmp oge {FLOATS} {u}, {number(2.0)}")
-    lost = w.div(w.choose(is_upper, upper, lower), u)
-    above = w.let(f"fcmp ogt {FLOATS} {x}, {number(-0.29289)}")
-    near = w.let(f"fcmp olt {FLOATS} {x}, {number(0.41421)}")
-    small = w.let(f"and {BITS} {above}, {near}")
-    none = number(0.0)
-    return _log_of(
-        w, w.choose(small, none, k), w.choose(small, x, w.sub(m, 1.0)), w.choose(small, none, lost)
-    )
+    of_x = w.sub(u, 1.0)
+    lost = w.add(w.below(1.0, w.sub(u, of_x)), w.sub(x, of_x))
+    k, m, power = _exponent(w, u)
+    inverse = w.float_of(w.let(f"sub {INTEGERS} {splat(str(0x3FF0000000000000), 'i64')}, {power}"))
+    return _log_of(w, k, w.multiply_add(lost, inverse, w.sub(m, 1.0)))
 
 
 def _circular(turns: int) -> Callable[[_Lanes, str], str]:

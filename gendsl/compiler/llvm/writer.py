@@ -9,11 +9,15 @@ from enum import Enum
 from gendsl.compiler.hir import Kind, Var
 from gendsl.compiler.llvm.native_layout import FAILED, Layout, Word
 from gendsl.compiler.llvm.text import TEMPLATE_TAG, TYPES
+from gendsl.compiler.passes.signs import Signs
 
 SHORT, LONG = 20, 100
 """How many lines a function has that is inlined everywhere; and one that is inlined if it is called in loops.
 LLVM works on an inlined function once for each caller.
 """
+
+
+NOTHING_KNOWN = Signs()
 
 
 class Work(Enum):
@@ -47,6 +51,7 @@ class Writer:
         drawn: the methods of generators that are called.
         call_lines: for each function that is called in one line of the programs alone, that line.
         call_line: that of the function that is written, for what has no line itself; 0 of others.
+        signs: what is known of the integers of the function that is written.
         is_shared: whether it writes what several texts call.
         is_exact: whether functions of numbers are called as they are, and nothing else gives their values.
     """
@@ -65,6 +70,7 @@ class Writer:
         self.declared: dict[str, int] = {}
         self.drawn: set[str] = set()
         self.result_type = ""
+        self.signs = Signs()
         self.block = ""
         self.failing: list[tuple[str, str]] = []
         self.leaving: list[tuple[str, str]] = []
@@ -186,14 +192,16 @@ class Writer:
         most: int = SHORT,
         *,
         work: Work = Work.LEAST,
+        signs: Signs = NOTHING_KNOWN,
     ) -> None:
         """A function that gets the context and other parameters; it is inlined if it has few lines.
 
         Args:
             work: what LLVM is to do for it.
+            signs: what is known of its integers.
         """
         self.allocas, self.loops, self.result_type = {}, {}, result
-        self.failing, self.leaving, self.block = [], [], "entry"
+        self.failing, self.leaving, self.block, self.signs = [], [], "entry", signs
         mark, self.out = self.out, []
         emit()
         self._ends()

@@ -18,7 +18,7 @@ others, so that all of it is one module.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -67,7 +67,6 @@ from gendsl.compiler.passes.axes_sizes import Sizes, repeated
 from gendsl.compiler.passes.axes_variables import (
     exposed,
     is_collected,
-    is_counted,
     is_passed_over,
     is_stored,
     is_sum,
@@ -77,6 +76,7 @@ from gendsl.compiler.passes.axes_variables import (
     values_of,
 )
 from gendsl.compiler.passes.lane_costs import saved
+from gendsl.compiler.passes.signs import Signs
 
 LITTLE, NOTHING = UNWORTHY = "it computes little", "lanes would save nothing"
 """Why loops do not run in lanes that might."""
@@ -164,8 +164,7 @@ class Axes:
                 raise NotLanesError(f"an iteration goes on from {var.name}")
             lanes.sums.add(var)
             lanes.ranks[var] = VARYING
-        counters = {one.var for one, _ in around if isinstance(one, For) and is_counted(function, one)}
-        _Settled(self, lanes, loop.body, function, loop, counters).settle()
+        _Settled(self, lanes, loop.body, function, loop).settle()
         lanes.may_be_short = id(function) in self.repeated or any(
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
         )
@@ -212,14 +211,8 @@ class _Settled:
         body: Body,
         function: Function,
         loop: For | None,
-        counters: Collection[Var] = (),
     ) -> None:
-        """
-        Args:
-            counters: the variables of loops around that count up, from a number that is not negative.
-        """
         self.axes, self.lanes, self.body, self.function, self.loop = axes, lanes, body, function, loop
-        self.counters = counters
         self.values = values_of(function)
         self.made = made_by(hir.walk(body)) - set(function.parameters)
         if loop is not None:
@@ -450,24 +443,12 @@ class _Settled:
         if is_apart and id(visit) in self.repeated:
             raise NotLanesError("an inner loop makes choices of one iteration")
         self.lanes.apart[id(visit)] = is_apart
-        if not is_apart and not self.is_natural(visit.indices[-1]):
+        if not is_apart and not Signs(self.function).is_natural(visit.indices[-1]):
             raise NotLanesError("choices whose last index may be negative")
         if any(target.kind == "r" for target in visit.targets):
             raise NotLanesError("choices that are arrays")
         for target in visit.targets:
             self._raise(target, VARYING)
-
-    def is_natural(self, expr: Expr) -> bool:
-        """Whether an integer is surely not negative: the variable of this loop or another, or more."""
-        if isinstance(expr, Const):
-            return isinstance(expr.value, int) and expr.value >= 0
-        if isinstance(expr, Op):
-            return expr.name == "add" and all(map(self.is_natural, expr.args))
-        if self.loop is not None and expr == self.loop.var:
-            return self.is_natural(self.loop.start)
-        if isinstance(expr, Var) and expr in self.values:
-            return self.is_natural(self.values[expr])
-        return expr in self.counters
 
     def _find_exits(self, body: Body) -> None:
         """The branches that note that a density is zero, and may end the function, and do nothing else."""

@@ -10,7 +10,6 @@ from gendsl.compiler.hir import (
     Block,
     Body,
     Call,
-    Const,
     Expr,
     Fill,
     For,
@@ -248,14 +247,6 @@ def values_of(function: Function) -> dict[Var, Expr]:
         if isinstance(one, Set):
             found.update(zip(one.targets, one.values, strict=True))
     return {var: value for var, value in found.items() if value != var and var not in several}
-
-
-def is_counted(function: Function, loop: For) -> bool:
-    """Whether a loop's variable counts up from a number that is not negative, and is nothing else."""
-    start = loop.start
-    if loop.step != Const(1, "i") or not isinstance(start, Const) or not isinstance(start.value, int):
-        return False
-    return start.value >= 0 and sum(loop.var in hir.targets(one) for one in hir.walk(function.body)) == 1
 
 
 def one_list(statement: Statement) -> Expr | None:
