@@ -235,6 +235,8 @@ class Exciting(Hand):
 class ExciteOrNot(Exciting):
     """The mean rate stays: the Jacobian is 1 - jump, the priors of a jump over its proposal 3 jump."""
 
+    looks_at = "few"  # from where the events excite, as they do in all but the first of the states of a chain
+
     def propose(self, rng: np.random.Generator) -> float:
         if self.excites is None:
             jump, _ = excites = rng.beta(1.0, 2.0), rng.standard_gamma(2.0)
@@ -246,6 +248,8 @@ class ExciteOrNot(Exciting):
 
 
 class WalkBase(Exciting):
+    looks_at = "few"  # where the events don't excite, which this move does not change
+
     def propose(self, rng: np.random.Generator) -> float:
         base = toward(rng, self.base, 20.0)
         return gamma_walk(base, self.base, 20.0) + self.propose_state(base, self.excites, self.effect)

@@ -10,6 +10,7 @@ from scipy import special
 
 from gendsl import (
     bernoulli,
+    binom,
     exponential,
     gamma,
     gen,
@@ -683,10 +684,20 @@ def counts(rows):
         ("count", i) @ ~poisson(math.exp(min(eta, 8.0)))
 
 
-def test_what_surely_is_rare_does_not_keep_a_loop_out_of_lanes():
-    rows = np.random.default_rng(1).normal(size=(20, 3)).tolist()
-    assert loops(counts, (rows,))[0] == 1
-    assert outcome(counts, (rows,)) == "equal"
+@gen
+def hits(trials):
+    """Whose density has another form where there are many trials and both hits and misses: of two tests."""
+    a = ~normal(0, 1)
+    for i, n in enumerate(trials):
+        ("hits", i) @ ~binom(n, 1 / (1 + math.exp(a - 0.1 * i)))
+
+
+@pytest.mark.parametrize("program", [counts, hits], ids=lambda one: one.__name__)
+def test_what_surely_is_rare_does_not_keep_a_loop_out_of_lanes(program):
+    rng = np.random.default_rng(1)
+    given = (rng.normal(size=(20, 3)) if program is counts else rng.integers(1, 30, 20)).tolist()
+    assert loops(program, (given,))[0] == 1
+    assert outcome(program, (given,)) == "equal"
 
 
 # --- random functions ---------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
+    FALSE,
+    TRUE,
     Append,
     Body,
     Call,
@@ -64,6 +66,8 @@ def saved(lanes: Lanes, body: Body) -> float:
 class _Saved:
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
+        self.likely: dict[Expr, float] = {TRUE: 1.0, FALSE: 0.0}
+        """How often a truth value is true."""
 
     def of(self, body: Body, share: float, times: float) -> float:
         """What lanes save of a body.
@@ -111,9 +115,10 @@ class _Saved:
                     add(_VISITED_APART if self.lanes.apart[id(one)] else _VISITED)
                 case If(test=test, then=then, orelse=orelse) if id(one) in self.lanes.divergent:
                     add(_BRANCH)
-                    taken = _taken(test, then, orelse)
+                    taken = self._taken(test, then, orelse)
                     for side, part in ((then, taken), (orelse, 1.0 - taken)):
                         total += self.of(side, share * part, times * (1.0 - (1.0 - part) ** LANES))
+                    self._note(taken, then, orelse)
                     continue
                 case For() | Loop():
                     often = _INNER if isinstance(one, For) else _SOUGHT
@@ -127,6 +132,31 @@ class _Saved:
                 total += self.of(within, *inner)
         return total
 
+    def _taken(self, test: Expr, then: Body, orelse: Body) -> float:
+        """How often a branch is taken."""
+        if any(isinstance(one, Store) and one.keeps for one in hir.walk(then)):
+            return _RARE  # as what is kept is looked up by most
+        if _is_given_up(then) != _is_given_up(orelse):
+            return 0.0 if _is_given_up(then) else 1.0
+        return self._likely(test)
+
+    def _likely(self, test: Expr) -> float:
+        """How often a test holds, as far as that can be guessed."""
+        if isinstance(test, Op) and test.name in ("gt", "ge", "lt", "le"):
+            low, high = test.args if test.name[0] == "l" else reversed(test.args)
+            for sign, least, most in ((1.0, low, high), (-1.0, high, low)):
+                if isinstance(least, Const) and sign * float(least.value or 0) >= _LARGE:
+                    return _RARE
+                if isinstance(most, Const) and sign * float(most.value or 0) >= _LARGE:
+                    return 1.0 - _RARE
+        return self.likely.get(test, 0.5)
+
+    def _note(self, taken: float, then: Body, orelse: Body) -> None:
+        """Note how often a variable is true that both sides of a branch set."""
+        match then, orelse:
+            case [[*_, Set([one], [x])], [*_, Set([other], [y])]] if one == other and one.kind == "b":
+                self.likely[one] = taken * self._likely(x) + (1.0 - taken) * self._likely(y)
+
     def _expression(self, expr: Expr, add: Callable[[tuple[float, float]], None]) -> None:
         if not isinstance(expr, Op) or self.lanes.rank(expr) in (0, CONSECUTIVE):
             return
@@ -139,22 +169,6 @@ class _Saved:
             add(_DIVISION)
         else:
             add(_OTHER if expr.name in _LANE_BY_LANE else _ARITHMETIC)
-
-
-def _taken(test: Expr, then: Body, orelse: Body) -> float:
-    """How often a branch is taken."""
-    if any(isinstance(one, Store) and one.keeps for one in hir.walk(then)):
-        return _RARE  # as what is kept is looked up by most
-    if _is_given_up(then) != _is_given_up(orelse):
-        return 0.0 if _is_given_up(then) else 1.0
-    if isinstance(test, Op) and test.name in ("gt", "ge", "lt", "le"):
-        low, high = test.args if test.name[0] == "l" else reversed(test.args)
-        for sign, least, most in ((1.0, low, high), (-1.0, high, low)):
-            if isinstance(least, Const) and sign * float(least.value or 0) >= _LARGE:
-                return _RARE
-            if isinstance(most, Const) and sign * float(most.value or 0) >= _LARGE:
-                return 1.0 - _RARE
-    return 0.5
 
 
 def _is_given_up(body: Body) -> bool:
