@@ -7,9 +7,12 @@ import random
 import pytest
 
 from gendsl import categorical, exponential, gamma, gen, normal, poisson, uniform
-from gendsl.compiler.hir import For, Function, If, Load, Op, Return, Set, Var
+from gendsl.compiler.hir import For, Function, If, Load, New, Op, Return, Set, Var
+from gendsl.compiler.hir.machine import LANES
+from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes import recurrences
 from gendsl.compiler.passes.clean import clean_one
+from gendsl.compiler.passes.peel import peel
 from gendsl.compiler.python.print_python import print_python
 from gendsl.compiler.run.closed import ClosedDensity
 from gendsl.compiler.run.closed_move import ClosedKernel
@@ -21,7 +24,7 @@ from tests.compiler.closed_steps import WAYS, compared
 from tests.compiler.lanes_programs import FLOATS, XS, YS, ZS, ByMachine, N, agree, arguments, by_python, f, i
 from tests.compiler.recurrent_programs import TOTAL, RandomRecurrence
 
-SIZES = [0, 1, 2, 7, 8, 9, 100]
+SIZES = [0, 1, 2, LANES - 1, LANES, LANES + 1, 100]
 
 
 @gen
@@ -210,6 +213,68 @@ def counted(n):
         before = count
 
 
+@gen
+def rows_of_a_path(n):
+    """The chances of the first state are another list than those of all others."""
+    stay = ~uniform(0.1, 0.9)
+    before = None
+    for t in range(n):
+        if before is None:
+            chances = [1 / 3] * 3
+        else:
+            chances = [stay if j == before else (1 - stay) / 2 for j in range(3)]
+        state = ("z", t) @ ~categorical(chances)
+        ("y", t) @ ~normal(math.sin(state + stay), math.exp(stay))
+        before = state
+
+
+@gen
+def rows_by_number(n):
+    stay = ~uniform(0.1, 0.9)
+    state = 2
+    for t in range(n):
+        chances = [0.2, 0.3, 0.5] if t == 0 else [stay if j == state else (1 - stay) / 2 for j in range(3)]
+        state = ("z", t) @ ~categorical(chances)
+
+
+@gen
+def rows_from_a_flag(n):
+    """The flag is not what all others set before the loop."""
+    stay = ~uniform(0.1, 0.9)
+    flag, state = 5, 1
+    for t in range(n):
+        chances = [stay if j == state else (1 - stay) / 2 for j in range(3)] if flag == 2 else [0.2, 0.3, 0.5]
+        state = ("z", t) @ ~categorical(chances)
+        flag = 2
+
+
+@gen
+def rows_of_some(n):
+    """The flag is set in some iterations only."""
+    stay = ~uniform(0.1, 0.9)
+    flag, state = 5, 1
+    for t in range(n):
+        chances = [stay if j == state else (1 - stay) / 2 for j in range(3)] if flag == 2 else [0.2, 0.3, 0.5]
+        state = ("z", t) @ ~categorical(chances)
+        if t % 3 == 1:
+            ("w", t) @ ~normal(0, 1)
+            flag = 2
+
+
+@gen
+def rows_of_others(n):
+    """The flag is what all iterations set it to only where they don't set it to something else."""
+    stay = ~uniform(0.1, 0.9)
+    flag, state = 5, 1
+    for t in range(n):
+        chances = [stay if j == state else (1 - stay) / 2 for j in range(3)] if flag == 2 else [0.2, 0.3, 0.5]
+        state = ("z", t) @ ~categorical(chances)
+        flag = 2
+        if t % 3 == 1:
+            ("w", t) @ ~normal(0, 1)
+            flag = 3
+
+
 def numbers(n):
     return [math.sin(3.0 * k) for k in range(n)]
 
@@ -225,10 +290,12 @@ PROGRAMS = {
         (numbered_item, of_size), (two_before, of_size), (data, lambda n: (numbers(n),)),
         (pairs, lambda n: (numbers(n), numbers(n + 2))), (second_order, of_size), (read_after, of_size),
         (only_after, of_size), (from_three, of_size), (switching, of_size), (helped, of_size),
-        (looped, of_size), (going_on, of_size), (counted, of_size),
+        (looped, of_size), (going_on, of_size), (counted, of_size), (rows_of_a_path, of_size),
+        (rows_by_number, of_size), (rows_from_a_flag, of_size), (rows_of_some, of_size),
+        (rows_of_others, of_size),
     ]
 }  # fmt: skip
-IN_ORDER = {"switching"}
+IN_ORDER = {"switching", "rows_of_some", "rows_of_others"}
 """Programs that lanes would not make faster, or that they do not read."""
 
 
@@ -265,7 +332,7 @@ def test_steps_are_the_same(name, way):
     kernel = random_walk(scale=0.3)
     closed = ClosedKernel(model, trace.args, [one.move for one in flattened(kernel).parts])
     found = [what for what, *_ in compared(way, closed, trace, kernel, 12)]
-    assert set(found) <= {"accepted", "rejected"} or name in ("switching", "counted")
+    assert set(found) <= {"accepted", "rejected"} or name in {*IN_ORDER, "counted"}
 
 
 @pytest.mark.parametrize("name", ["numbered", "flagged", "numbered_item", "second_order"])
@@ -534,3 +601,28 @@ def test_random_functions_mean_the_same(monkeypatch):
             if native is not None:
                 assert agree(expected, native(given), 1e6), (seed, given)
     assert apart > 100 and failed < 1500, (apart, failed)
+
+
+# --- first iterations -----------------------------------------------------------------------------------
+
+FLAG, AT, OF_TWO = Var("flag", "i"), Var("t", "i"), Var("of_two", "r")
+IS_SET = Op("eq", (FLAG, i(2)), "b")
+SETS_FLAG, IN_SOME = Set([FLAG], [i(2)]), Op("gt", (AT, i(4)), "b")
+
+
+@pytest.mark.parametrize(
+    ("sets", "is_flag"),
+    [
+        ([SETS_FLAG], True),
+        ([If(IN_SOME, [SETS_FLAG], [])], False),
+        ([SETS_FLAG, If(IN_SOME, [Set([FLAG], [i(3)])], [])], False),
+        ([Set([FLAG], [AT])], False),
+    ],
+    ids=["all", "some", "others", "numbers"],
+)
+def test_what_all_iterations_set_to_one_number_is_known_in_all_but_the_first(sets, is_flag):
+    lists = [New(OF_TWO, ("f",), [(f(number),)]) for number in (1.0, 2.0)]
+    loop = For(AT, i(0), N, i(1), [If(IS_SET, lists[:1], lists[1:]), *sets], 1)
+    main = Function("main", [N], ["i"], [Set([FLAG], [i(5)]), loop, Return([FLAG])])
+    assert not peel(copy.deepcopy(main), TextEffects(), by_lists=False)
+    assert peel(main, TextEffects()) == is_flag

@@ -32,7 +32,9 @@ from gendsl.compiler.passes.short_lists import clean
 from gendsl.compiler.passes.staging import Apart, Names, Stages
 
 
-def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
+def simplify(
+    mains: Sequence[Function], meetings: Iterable[Meeting] = (), *, for_parts: bool = False
+) -> None:
     """Clean functions, and all that they call.
 
     Loops that count become loops over ranges. Then loops over all entries of arrays become one loop each,
@@ -42,6 +44,7 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
 
     Args:
         meetings: where a choice of one template may have the address of one of another.
+        for_parts: whether `blankets` looks for parts of the functions: loops had better stay whole then.
     """
     effects = TextEffects()
     every = {id(one): one for main in mains for one in hir.functions(main)}
@@ -58,7 +61,7 @@ def simplify(mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> Non
             clean_one(function)
         if fuse(function, effects):
             clean_one(function)
-        if not function.symbol and peel(function, effects):
+        if not function.symbol and peel(function, effects, by_lists=not for_parts):
             clean_one(function)
     move_out(mains)
     memoise(mains)

@@ -7,11 +7,13 @@
                                                              x = state.x[t]
                                                              lp += normal_logpdf(m, other, x)
 
-It is if something costly is the same in all iterations but the first then, which is taken out of the loop.
+It is if something costly is the same in all iterations but the first then, which is taken out of the loop; or
+if it decides which of two lists a name is: iterations whose lists are all made in one place can run at once.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from math import inf
 
 from gendsl.compiler import hir
@@ -27,33 +29,49 @@ _MOST = 200
 """How many statements are made twice at most."""
 
 
-def peel(function: Function, effects: TextEffects) -> bool:
-    """Make the first iterations of loops of a function before them, if that is worth it; whether any is."""
-    return _peel(function, function.body, effects)
+def peel(function: Function, effects: TextEffects, *, by_lists: bool = True) -> bool:
+    """Make the first iterations of loops of a function before them, if that is worth it; whether any is.
+
+    Args:
+        by_lists: whether it is worth it where all others make their lists in one place then.
+    """
+    return _peel(function, function.body, effects, by_lists)
 
 
-def _peel(function: Function, body: Body, effects: TextEffects) -> bool:
+def _peel(function: Function, body: Body, effects: TextEffects, by_lists: bool) -> bool:
     found, at = False, 0
     while at < len(body):
         one = body[at]
         if isinstance(one, For) and one.step == _ONE:
             first, later = _known(one)
-            if _may_be_peeled(one) and _is_worth(one, first, later, effects):
+            if _may_be_peeled(one) and _is_worth(one, first, later, effects, by_lists):
                 body[at] = _peeled(function, one, first, later)
                 found = True
         for inner in hir.bodies(body[at]):
-            found = _peel(function, inner, effects) or found
+            found = _peel(function, inner, effects, by_lists) or found
         at += 1
     return found
 
 
 def _known(loop: For) -> tuple[Iterations, Iterations]:
     """What is known in the first iteration of a loop, and in all others."""
-    carried = exposed(loop.body)[0] & _set_in(loop)
+    carried, flags = exposed(loop.body)[0] & _set_in(loop), _flags(loop)
     return (
         Iterations(loop, loop.body, (0, 0), {}, carried),
-        Iterations(loop, loop.body, (1, inf), {}, carried),
+        Iterations(loop, loop.body, (1, inf), flags, carried - set(flags)),
     )
+
+
+def _flags(loop: For) -> dict[Var, Const]:
+    """The variables that all iterations set to the same number, and what they are in all but the first."""
+    counts = Counter(var for one in hir.walk(loop.body) for var in hir.targets(one))
+    pairs = (
+        pair
+        for one in loop.body
+        if isinstance(one, Set)
+        for pair in zip(one.targets, one.values, strict=True)
+    )
+    return {var: value for var, value in pairs if isinstance(value, Const) and counts[var] == 1}
 
 
 def _set_in(loop: For) -> set[Var]:
@@ -67,18 +85,24 @@ def _may_be_peeled(loop: For) -> bool:
     return steady and len(every) <= _MOST and loop.label not in left_by(every)[0]
 
 
-def _is_worth(loop: For, first: Iterations, later: Iterations, effects: TextEffects) -> bool:
-    """Whether something costly is the same in all iterations but the first, and is not in all of them."""
+def _is_worth(
+    loop: For, first: Iterations, later: Iterations, effects: TextEffects, by_lists: bool
+) -> bool:
+    """Whether something costly is the same in all iterations but the first, and is not in all of them; or
+    lists are made in one place then.
+    """
     changing = _set_in(loop) | {loop.var}
 
     def is_new(test: Expr) -> bool | None:
         """What a test comes to in all iterations but the first, if it is another one then."""
         known = later.decided(test)
-        return known if known is not None and first.decided(test) is (not known) else None
+        return known if known is not None and first.decided(test) is not known else None
 
     same: set[Var] = set()
     for one in hir.walk(loop.body):
         if isinstance(one, If) and (later_one := is_new(one.test)) is not None:
+            if by_lists and _lists_set_in(one.then) & _lists_set_in(one.orelse):
+                return True
             for inner in one.then if later_one else one.orelse:
                 if isinstance(inner, Set):
                     pairs = zip(inner.targets, inner.values, strict=True)
@@ -94,6 +118,10 @@ def _is_worth(loop: For, first: Iterations, later: Iterations, effects: TextEffe
                 if isinstance(one, Set):
                     same.update(one.targets)
     return False
+
+
+def _lists_set_in(body: Body) -> set[Var]:
+    return {var for one in hir.walk(body) for var in hir.targets(one) if var.kind == "r"}
 
 
 def _peeled(function: Function, loop: For, first: Iterations, later: Iterations) -> Statement:

@@ -154,7 +154,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
         merge.merge(self.functions, lowering.function_name)
         self.roots = [*self.functions, *(one.function for one in self.telling)]
-        simplify(self.roots, self.meetings)
+        simplify(self.roots, self.meetings, for_parts=bool(lowering.lines))
         self._score_parts(mains)
         changing = [
             at
