@@ -478,10 +478,21 @@ def test_a_slow_last_draw_is_gone_on_from(monkeypatch, form):
     assert len(loads) == 1
 
 
-def test_large_traces_are_not_compiled(monkeypatch):
+@pytest.mark.parametrize(("few", "most"), [(2, 3), (5, 4)])
+def test_large_traces_are_not_compiled(few, most, monkeypatch):
+    """Of more of those in which all choices but a few are observed: here all but three or five are."""
+    monkeypatch.setattr(thresholds, "MOST_CHOICES", 3)
+    monkeypatch.setattr(thresholds, "MOST_CHOICES_OF_FEW", 4)
+    monkeypatch.setattr(thresholds, "FEW", few)
+    found = policy.decide(move, start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")})
+    assert found.reason == f"the trace has more than {most} choices"
+
+
+@needs_llvm
+def test_larger_traces_are_compiled_where_few_choices_are_not_observed(monkeypatch):
     monkeypatch.setattr(thresholds, "MOST_CHOICES", 3)
     found = policy.decide(move, start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")})
-    assert found.reason == "the trace has more than 3 choices"
+    assert found.machine is not None
 
 
 @gen
@@ -493,6 +504,7 @@ def as_far_as_all(trace):
 def test_larger_traces_are_compiled_for_programs_with_loops(monkeypatch):
     """They take longer to go through all choices; all kernels have to propose by such programs."""
     monkeypatch.setattr(thresholds, "MOST_CHOICES", 3)
+    monkeypatch.setattr(thresholds, "FEW", 0)
     looping = involutive(as_far_as_all, shifted)
     given = start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")}
     assert policy.decide(looping, *given).machine is not None

@@ -27,6 +27,7 @@ from gendsl.inference.compiled.texts import compiled_text, known
 from gendsl.inference.running.recording import is_read
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.verify import values_of
 from gendsl.runtime.watched import is_switched_off, wanted
 from gendsl.selection import select
 
@@ -146,7 +147,7 @@ def check_called(kernel: Any, trace: Any) -> None:
 
 def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
     """Raise `NotClosed` where a step takes today's runtime less time than machine code."""
-    most = _most_choices(flat)
+    most = _most_choices(flat, trace, choices)
     if choices > most:
         raise NotClosed(f"the trace has more than {most:,} choices")
     if _takes_longer(flat, trace, choices):
@@ -160,8 +161,9 @@ def count_of_choices(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
     if trace.scored_from is not None:
         return len(trace.scored_from)
-    observed, most = len(trace.observed_paths), max(thresholds.MOST_CHOICES, thresholds.MOST_CHOICES_OF_LOOPS)
-    return observed if observed > most else sum(1 for _ in islice(trace.records, most + 1))
+    every = thresholds.MOST_CHOICES, thresholds.MOST_CHOICES_OF_LOOPS, thresholds.MOST_CHOICES_OF_FEW
+    observed, most = len(trace.observed_paths), max(every)
+    return observed if observed > most else sum(1 for _ in islice(values_of(trace), most + 1))
 
 
 def _choices(trace: Any) -> Any:
@@ -169,8 +171,10 @@ def _choices(trace: Any) -> Any:
     return trace.records if trace.scored_from is None else trace.scored_from
 
 
-def _most_choices(flat: Flat) -> int:
+def _most_choices(flat: Flat, trace: Any, choices: int) -> int:
     """How many choices a trace may have."""
+    if choices - len(trace.observed_paths) <= thresholds.FEW:
+        return thresholds.MOST_CHOICES_OF_FEW
     have_loops = all(
         _has_loop(getattr(one, "q", None)) or (isinstance(one, Updating) and one.scan == "systematic")
         for part in flat.parts

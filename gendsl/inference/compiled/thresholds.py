@@ -29,6 +29,10 @@ comparison with the reference takes seconds."""
 MOST_CHOICES_OF_LOOPS = 50_000
 """The same where each kernel proposes by a program with a loop, or updates choices in turn: that takes
 today's runtime longer than machine code takes to look at all choices."""
+MOST_CHOICES_OF_FEW = 500_000
+"""The same where all but a few choices are observed: many of those depend on what a step changes then."""
+FEW = 1_000
+"""How many choices that are not observed are a few."""
 MOST_ROWS = 64
 """How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
