@@ -62,7 +62,7 @@ def _values(function: Function) -> dict[Var, list[Expr]]:
                 found[target].append(value)
         elif isinstance(one, Length):
             found[one.target].append(hir.ZEROS["i"])
-        elif isinstance(one, For) and isinstance(one.step, Const) and one.step.value > 0:
+        elif isinstance(one, For) and isinstance(one.step, Const) and (one.step.value or 0) > 0:
             found[one.var].append(one.start)
         else:
             others.update(hir.targets(one))
