@@ -3,6 +3,7 @@
 Each step is compared with the interpreter's, which scores whole traces.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -1407,6 +1408,17 @@ def test_what_fails_for_another_value_is_found(model, way):
         gibbs("z")(trace, np.random.default_rng(1))
     with pytest.raises(FailedText):
         way(closed, trace, np.random.default_rng(1)).step()
+
+
+def test_the_terms_of_the_current_trace_are_found_once_in_an_update():
+    """They are kept until the update of another choice begins; not beside kernels that move several."""
+    kernel, trace = updating(hmm)
+    for every, once in (([kernel], True), ([kernel, gibbs(select(("z", 1), ("z", 2)), block=True)], False)):
+        parts = [part.move for one in every for part in flattened(one).parts]
+        text = ClosedKernel(hmm, trace.args, parts).text
+        (weight,) = re.findall(r"^def log_weight_of_z\(.*?(?=^def )", text, re.S | re.M)
+        assert weight.count("hmm_of_z(") == 2
+        assert ("if isnan(lp_before):\n        lp_before = hmm_of_z(" in weight) == once
 
 
 # --- the distribution of a choice is found without those before it ------------------------------------------

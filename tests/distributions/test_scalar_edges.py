@@ -129,6 +129,11 @@ EDGES = [
     (cauchy(0.0, 1.0), 1e200, -math.log(math.pi) - 2.0 * math.log(1e200)),
     (half_cauchy(1.0), 1e200, math.log(2.0 / math.pi) - 2.0 * math.log(1e200)),
     (student_t(2.0), 1e200, -3.0 * math.log(1e200)),
+    (
+        student_t(4.0, 0.0, 1e-10),
+        1e308,
+        math.log(0.375) + math.log(1e10) - 5.0 * (math.log(1e308) + math.log(1e10) - math.log(2.0)),
+    ),
     (von_mises(0.0, 0.0), 1.0, -math.log(2.0 * math.pi)),
     (von_mises(0.0, 1e12), 0.0, 0.5 * math.log(1e12 / (2.0 * math.pi))),
     (von_mises(0.0, 3.0), math.pi, -3.0 - math.log(2.0 * math.pi * float(scipy.special.i0(3.0)))),

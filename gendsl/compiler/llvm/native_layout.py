@@ -105,6 +105,8 @@ class Word(IntEnum):
     """The pointer to the tallies of the kernels."""
     LOG_DENSITY = auto()
     """That of the current trace."""
+    PART = auto()
+    """Of that the terms that have to do with the choice that is updated; NaN if they are not known."""
     COUNT_BEFORE = auto()
     LOG_DENSITY_BEFORE = auto()
     """What COUNT and LOG_DENSITY were before the last proposal was accepted."""

@@ -27,6 +27,8 @@ NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
 NEVER_PICKED = "-3"
 """The same where a move led to where it is never picked."""
+UNKNOWN = "0x7FF8000000000000"
+"""NaN."""
 
 
 class NativeMoves(NativeRecords):
@@ -263,8 +265,15 @@ class NativeMoves(NativeRecords):
                     there = p.is_current(template, index)
                     p.fail_if(p.let(f"xor i1 {here}, {there}"), "other factors than before")
 
+    def kept_part(self) -> str:
+        return self.p.word(Word.PART, "f")
+
+    def keep_part(self, lp: str) -> None:
+        self.p.set_word(Word.PART, lp, "f")
+
     def stay(self, lp: str) -> None:
         self.p.set_word(Word.LOG_DENSITY, lp, "f")
+        self.keep_part(UNKNOWN)
 
     def nothing_selected(self) -> None:
         self._note(NOTHING_SELECTED)

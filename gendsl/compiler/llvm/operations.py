@@ -14,7 +14,7 @@ RESULTS: dict[str, list[Kind]] = {
     "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
     "node": ["i"], "tell_unread": [], "tally": [],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
-    "keep_arrays": [], "record": ["i"],
+    "kept_part": ["f"], "keep_part": [], "keep_arrays": [], "record": ["i"],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
@@ -25,6 +25,7 @@ ARGUMENTS: dict[str, list[Kind]] = {
     "node": ["r", "i"], "tell_unread": ["r", "i"],
     "tally": ["i", "b", "f", "f", "f", "f", "i"],
     "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
+    "keep_part": ["f"],
 }  # fmt: skip
 OFTEN = frozenset([
     "rows", "columns_written", "is_far", "came_back", "exchange", "tell_unread", "note_read", "note_copied",

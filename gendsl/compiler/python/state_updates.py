@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from gendsl.compiler.hir.failures import TextFailure
@@ -14,9 +15,11 @@ class UpdateState(Phases):
 
     Attributes:
         lp: the log density of the current trace.
+        part: of that the terms that have to do with the choice that is updated; NaN if they are not known.
     """
 
     lp: float
+    part = nan
 
     def list_site(self, column: Column, *indices: int) -> None:
         """List a choice that is to be updated."""
@@ -61,9 +64,17 @@ class UpdateState(Phases):
     def keep_arrays(self) -> None:
         """Give arrays that are written memory that is kept."""
 
+    def kept_part(self) -> float:
+        """Of the log density of the current trace what has to do with the choice; NaN if that is unknown."""
+        return self.part
+
+    def keep_part(self, lp: float) -> None:
+        """Keep that."""
+        self.part = lp
+
     def stay(self, lp: float) -> None:
         """Keep what is tried, which has this log density, in the current trace."""
-        self.lp = lp
+        self.lp, self.part = lp, nan
 
     def keep_observed(self) -> None:
         """Fail where an observation is gone."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.argument_types import type_of, types_of_arguments
+from gendsl.compiler.front.lines import Along
 from gendsl.compiler.front.program import Entries, Entry, Lowering
 from gendsl.compiler.hir import collector, observations
 from gendsl.compiler.hir.addresses import Addresses, Paths
@@ -76,7 +77,14 @@ from gendsl.compiler.steps.kernel_entries import PICKING, entries_of, updates_of
 from gendsl.compiler.steps.pivots import take_out_pivots
 from gendsl.compiler.steps.proposals import Proposals
 from gendsl.compiler.steps.selections import InTurn, OneSite, Selections
-from gendsl.compiler.steps.updates import fill_along, narrow_ties, score_parts, scored_by, updating
+from gendsl.compiler.steps.updates import (
+    begin_updates,
+    fill_along,
+    narrow_ties,
+    score_parts,
+    scored_by,
+    updating,
+)
 
 
 class ClosedKernel(CompiledText, ChainKernel):
@@ -141,6 +149,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.numbers = {id(one): number for number, one in enumerate(within)}
         if any(isinstance(one, Transition) and one.args for one in within):
             transitions.check_arguments(within, lowering)
+        begin_updates(main for name, main in mains.items() if name[0] in "uv")
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
             fill_along(along, self._score(mains[MODEL], Zeros.END))
@@ -188,16 +197,16 @@ class ClosedKernel(CompiledText, ChainKernel):
         """Score of what is updated given all others only what has to do with it, where that is less."""
         effects = TextEffects()
         concerned = {part.number for one in self.meetings for part in (one.lower, one.upper)}
+        updates = [main for name, main in mains.items() if name in self.updates]
+        others = [main for name, main in mains.items() if name[0] in "uv" and name not in self.updates]
         for along in self.lowering.lines.values():
             whole = scored_by(along)
             part = None if whole is None else blanket(whole, along.template, concerned, effects)
             if part is None:
                 self.scores_parts = False
             else:
-                score_parts(along, part)
+                score_parts(along, part, keeps=isinstance(along, Along) and not others)
         if self.scores_parts:
-            updates = [main for name, main in mains.items() if name in self.updates]
-            others = [main for name, main in mains.items() if name[0] in "uv" and name not in self.updates]
             narrow_ties(updates, others, self.lowering.lines.values())
 
     def _called(self, name: str, function: hir.Function) -> step_parts.Called:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from math import nan
 from typing import Any
 
 from gendsl.compiler import hir
@@ -110,12 +111,13 @@ def scored_by(along: Any) -> Function | None:
     return found[0].function if len(found) == 1 and isinstance(found[0], hir.Call) else None
 
 
-def score_parts(along: Any, part: Function) -> None:
+def score_parts(along: Any, part: Function, *, keeps: bool) -> None:
     """Let the log weight of another value be the difference of the parts of the log densities that have to
     do with the choice.
 
     Args:
         part: one of these, by the indices of the choice and the arguments of the whole.
+        keeps: whether that of the current trace is found once in an update; see `begin_updates`.
     """
     body = along.weight.body
     (at,) = (at for at, one in enumerate(body) if _is_score(one))
@@ -129,7 +131,18 @@ def score_parts(along: Any, part: Function) -> None:
     ]
     kept[at] = hir.Call(list(score.targets), part, list(args), line=score.line)
     first, *rest = kept  # behind which all memory is let go of
-    along.weight.body = [first, hir.Call([before], part, args), *rest]
+    there: Body = [hir.Call([before], part, args)]
+    if keeps:
+        is_new = Op("isnan", (before,), "b")
+        kept_part, keep = Primitive([before], "kept_part"), Primitive([], "keep_part", (before,))
+        there = [kept_part, If(is_new, [*there, keep], [])]
+    along.weight.body = [first, *there, *rest]
+
+
+def begin_updates(updates: Iterable[Function]) -> None:
+    """Let functions that update a choice forget what was kept of the one before."""
+    for function in updates:
+        function.body.insert(0, Primitive([], "keep_part", (Const(nan, "f"),)))
 
 
 def narrow_ties(updates: Iterable[Function], others: Iterable[Function], lines: Iterable[Any]) -> None:
