@@ -17,6 +17,7 @@ others, so that all of it is one module.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -237,6 +238,11 @@ class _Settled:
         if loop is None:
             lanes.results = [UNIFORM] * len(function.results)
 
+    @functools.cached_property
+    def signs(self) -> Signs:
+        """What is known of the integers of the function."""
+        return Signs(self.function)
+
     def settle(self) -> None:
         if self.loop is not None:
             self._find_exits(self.body)
@@ -443,7 +449,7 @@ class _Settled:
         if is_apart and id(visit) in self.repeated:
             raise NotLanesError("an inner loop makes choices of one iteration")
         self.lanes.apart[id(visit)] = is_apart
-        if not is_apart and not Signs(self.function).is_natural(visit.indices[-1]):
+        if not is_apart and not self.signs.is_natural(visit.indices[-1]):
             raise NotLanesError("choices whose last index may be negative")
         if any(target.kind == "r" for target in visit.targets):
             raise NotLanesError("choices that are arrays")

@@ -65,11 +65,11 @@ class UpdateState(Phases):
         """Give arrays that are written memory that is kept."""
 
     def kept_part(self) -> float:
-        """Of the log density of the current trace what has to do with the choice; NaN if that is unknown."""
+        """The terms of the current trace that have to do with the choice; NaN if they are not known."""
         return self.part
 
     def keep_part(self, lp: float) -> None:
-        """Keep that."""
+        """Keep the terms of the current trace that have to do with the choice, or forget them: NaN."""
         self.part = lp
 
     def stay(self, lp: float) -> None:

@@ -44,6 +44,8 @@ _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
 _PROGRAM_LINE = re.compile(r"  # (\d+)$")
 """What a line of Python text ends with that begins what a line of a program says."""
+
+
 class _Column:
     """The choices of a template, as Python text looks them up: each once."""
 
