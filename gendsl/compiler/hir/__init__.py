@@ -552,15 +552,15 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "columns",
-    "columns_written", "commit", "coordinates", "counts", "cover", "current", "decide", "drawn", "elsewhere",
-    "exchange", "followed", "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there",
-    "impossible", "is_far", "is_kept", "is_observed", "keep_arrays", "keep_observed", "keep_part",
-    "kept_part", "list_site", "log_density", "lp", "never_picked", "new_node", "nodes", "nodes_kept",
-    "note_rounding", "nothing_selected", "now", "on_border", "on_border_there", "proposed", "reads",
-    "release", "return_here", "rng", "rows", "same", "same_choices", "same_factors", "save", "settle",
-    "site_indices", "site_template", "sites", "stay", "take_back", "try_again", "turn", "turn_back", "visits",
-    "writes", "zero",
+    "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "changed_indices",
+    "columns", "columns_written", "commit", "coordinates", "counts", "cover", "current", "decide", "drawn",
+    "elsewhere", "exchange", "followed", "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back",
+    "go_there", "impossible", "in_proposed", "is_far", "is_kept", "is_observed", "keep_arrays",
+    "keep_choices", "keep_observed", "keep_part", "keeps_choices", "kept_part", "list_site", "log_density",
+    "lp", "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding", "nothing_selected", "now",
+    "on_border", "on_border_there", "only_change", "proposed", "reads", "release", "return_here", "rng",
+    "rows", "same", "same_choices", "same_factors", "save", "settle", "site_indices", "site_template",
+    "sites", "stay", "take_back", "try_again", "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

@@ -84,9 +84,8 @@ class NativeJacobian(NativeLogs):
         auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
         model = p.let(f"xor i1 {auxiliary}, true")
         is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
-        visited = self.stamp(template, TemplateWords.VISITED, index)
         counted = self.is_counted(template)
-        is_gone = p.let(f"and i1 {counted}, {p.let(f'icmp ne i64 {visited}, {p.word(Word.PROPOSED)}')}")
+        is_gone = p.let(f"and i1 {counted}, {p.let(f'xor i1 {self.in_proposed(template, index)}, true')}")
         model_written = p.let(f"and i1 {model}, {p.let(f'and i1 {counted}, {is_written}')}")
         left = p.let(f"xor i1 {is_written}, true")
         model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
@@ -125,11 +124,7 @@ class NativeJacobian(NativeLogs):
         """Fail unless the program makes a choice that was written; whether the current trace has it."""
         p = self.p
         template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
-        visited = self.stamp(template, TemplateWords.VISITED, index)
-        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
-        proposed, auxiliary = p.word(Word.PROPOSED), p.word(Word.PROPOSED_AUXILIARY)
-        now = p.let(f"select i1 {model}, i64 {proposed}, i64 {auxiliary}")
-        missing = p.let(f"icmp ne i64 {visited}, {now}")
+        missing = p.let(f"xor i1 {self.in_proposed(template, index)}, true")
         p.fail_if(missing, "a choice is written that the program does not make")
         current = self.stamp(template, TemplateWords.CURRENT, index)
         return p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")

@@ -83,6 +83,8 @@ class Word(IntEnum):
     that are written, and those that are gone."""
     ASKED = auto()
     """Whether a trace was asked for what may tell of discrete choices that are not read."""
+    KEEPS = auto()
+    """Whether the proposed trace has the choices of the current one: then it has no stamps of its own."""
     FAR = auto()
     """Whether a value came back as another that is not close, without what rounding may do."""
     ZERO = auto()

@@ -53,6 +53,19 @@ class NativeLogs(NativeSaved):
         current, auxiliary = p.word(Word.CURRENT), p.word(Word.CURRENT_AUXILIARY)
         return p.let(f"icmp eq i64 {stamp}, {p.let(f'select i1 {model}, i64 {current}, i64 {auxiliary}')}")
 
+    def in_proposed(self, template: str, index: str) -> str:
+        """Whether a choice of a template, whose words are pointed to, is in the proposed trace."""
+        p = self.p
+        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
+        keeps = p.let(f"and i1 {model}, {p.let(f'icmp ne i64 {p.word(Word.KEEPS)}, 0')}")
+        own = p.let(
+            f"select i1 {model}, i64 {p.word(Word.PROPOSED)}, i64 {p.word(Word.PROPOSED_AUXILIARY)}"
+        )
+        which = p.let(f"select i1 {keeps}, i64 {TemplateWords.CURRENT}, i64 {TemplateWords.VISITED}")
+        stamps = self.load(template, which, "ptr", TEMPLATE_TAG)
+        wanted = p.let(f"select i1 {keeps}, i64 {p.word(Word.CURRENT)}, i64 {own}")
+        return p.let(f"icmp eq i64 {self.load(stamps, index, 'i64', '!6')}, {wanted}")
+
     def pairs(self, count: str, coordinate: str, slope: str) -> str:
         """A list of derivatives: of one coordinate, or of none."""
         p, made = self.p, Var(f".made{self.p.count}", "r")

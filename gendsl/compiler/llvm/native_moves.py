@@ -47,6 +47,7 @@ class NativeMoves(NativeRecords):
             Word.READ_COUNT,
             Word.COORDINATES,
             Word.ASKED,
+            Word.KEEPS,
         ):
             p.set_word(word, "0")
         p.set_word(Word.CURRENT_AUXILIARY, "-1")
@@ -72,6 +73,14 @@ class NativeMoves(NativeRecords):
             if template.is_auxiliary == auxiliary:
                 self.swap(words.stamps(TemplateWords.CURRENT), words.stamps(TemplateWords.VISITED))
 
+    def _swap_model(self, *words: tuple[int, int]) -> None:
+        """Exchange the stamps of the model, and words, where the proposed trace has its own."""
+        keeps = self.p.let(f"icmp ne i64 {self.p.word(Word.KEEPS)}, 0")
+        with self.p.when(self.p.let(f"xor i1 {keeps}, true")):
+            self._swap_stamps(auxiliary=False)
+            for one, other in words:
+                self.swap(one, other)
+
     def drawn(self) -> None:
         p = self.p
         self._swap_stamps(auxiliary=True)
@@ -83,15 +92,17 @@ class NativeMoves(NativeRecords):
 
     def turn(self) -> None:
         p = self.p
-        self._swap_stamps(auxiliary=False)
-        p.set_word(Word.BEFORE, p.word(Word.CURRENT))
+        current, keeps = p.word(Word.CURRENT), p.let(f"icmp ne i64 {p.word(Word.KEEPS)}, 0")
+        there = p.let(f"select i1 {keeps}, i64 {current}, i64 {p.word(Word.PROPOSED)}")
+        self._swap_model()
+        p.set_word(Word.BEFORE, current)
         p.set_word(Word.BEFORE_AUXILIARY, p.word(Word.CURRENT_AUXILIARY))
-        p.set_word(Word.CURRENT, p.word(Word.PROPOSED))
+        p.set_word(Word.CURRENT, there)
         p.set_word(Word.CURRENT_AUXILIARY, "-1")
 
     def turn_back(self) -> None:
         p = self.p
-        self._swap_stamps(auxiliary=False)
+        self._swap_model()
         p.set_word(Word.CURRENT, p.word(Word.BEFORE))
         p.set_word(Word.CURRENT_AUXILIARY, p.word(Word.BEFORE_AUXILIARY))
 
@@ -109,9 +120,8 @@ class NativeMoves(NativeRecords):
 
     def _exchange_roles(self) -> None:
         self._swap_stamps(auxiliary=True)
-        self._swap_stamps(auxiliary=False)
+        self._swap_model((Word.CURRENT, Word.PROPOSED))
         for one, other in (
-            (Word.CURRENT, Word.PROPOSED),
             (Word.CURRENT_AUXILIARY, Word.PROPOSED_AUXILIARY),
             (Word.COUNT, Word.VISITED),
             (Word.COUNT_AUXILIARY, Word.VISITED_AUXILIARY),
@@ -157,8 +167,7 @@ class NativeMoves(NativeRecords):
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index = p.pointed(self.load(read, 0)), self.load(read, 1)
             model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
-            visited = self.stamp(template, TemplateWords.VISITED, index)
-            gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
+            gone = p.let(f"xor i1 {self.in_proposed(template, index)}, true")
             left = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
             lost = p.let(f"and i1 {model}, {p.let(f'and i1 {gone}, {left}')}")
             p.fail_if(lost, "a choice that is gone and does not come back")
@@ -225,6 +234,11 @@ class NativeMoves(NativeRecords):
                 before, value = self.load(column, index, tag="!7"), self.load(written, mine)
                 self.store(column, index, value, tag="!7")
                 self.store(written, mine, before)
+
+    def keep_choices(self) -> None:
+        p = self.p
+        p.set_word(Word.KEEPS, "1")
+        p.set_word(Word.VISITED, p.word(Word.COUNT))
 
     # --- choices that are updated given all others --------------------------------------------------
 

@@ -15,6 +15,7 @@ RESULTS: dict[str, list[Kind]] = {
     "node": ["i"], "tell_unread": [], "tally": [],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
     "kept_part": ["f"], "keep_part": [], "keep_arrays": [], "record": ["i"],
+    "keep_choices": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],

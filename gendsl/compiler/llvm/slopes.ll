@@ -210,7 +210,7 @@ declare i64 @llvm.cttz.i64(i64, i1)
 declare double @log(double) nounwind willreturn memory(none)
 declare double @fmod(double, double) nounwind willreturn memory(none)
 
-define {i32} @gendsl_slopes_ordered(ptr align 8 dereferenceable(536) %ctx, ptr %p0) noinline {
+define {i32} @gendsl_slopes_ordered(ptr align 8 dereferenceable(544) %ctx, ptr %p0) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -665,7 +665,7 @@ leave:
   ret {i32} %v288
 }
 
-define {i32} @gendsl_slopes_add(ptr align 8 dereferenceable(536) %ctx, ptr %p0, double %p1, ptr %p2) noinline {
+define {i32} @gendsl_slopes_add(ptr align 8 dereferenceable(544) %ctx, ptr %p0, double %p1, ptr %p2) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -1280,7 +1280,7 @@ leave:
   ret {i32} %v659
 }
 
-define {i32, ptr, ptr, ptr} @gendsl_slopes_transposed(ptr align 8 dereferenceable(536) %ctx, ptr %p0, ptr %p1, ptr %p2) noinline {
+define {i32, ptr, ptr, ptr} @gendsl_slopes_transposed(ptr align 8 dereferenceable(544) %ctx, ptr %p0, ptr %p1, ptr %p2) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -1731,7 +1731,7 @@ leave:
   ret {i32, ptr, ptr, ptr} %v936
 }
 
-define {i32, double, i64} @gendsl_slopes_taken_out(ptr align 8 dereferenceable(536) %ctx, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4) noinline {
+define {i32, double, i64} @gendsl_slopes_taken_out(ptr align 8 dereferenceable(544) %ctx, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -2545,7 +2545,7 @@ leave:
   ret {i32, double, i64} %v1459
 }
 
-define {i32, double} @gendsl_slopes_eliminated(ptr align 8 dereferenceable(536) %ctx, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4, i64 %p5) noinline {
+define {i32, double} @gendsl_slopes_eliminated(ptr align 8 dereferenceable(544) %ctx, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4, i64 %p5) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -3344,7 +3344,7 @@ leave:
   ret {i32, double} %v1970
 }
 
-define {i32, double} @gendsl_slopes_log_abs_det(ptr align 8 dereferenceable(536) %ctx, ptr %p0, ptr %p1) noinline {
+define {i32, double} @gendsl_slopes_log_abs_det(ptr align 8 dereferenceable(544) %ctx, ptr %p0, ptr %p1) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -3957,7 +3957,7 @@ leave:
   ret {i32, double} %v2289
 }
 
-define {i32, ptr} @gendsl_slopes_sizes(ptr align 8 dereferenceable(536) %ctx, ptr %p0, ptr %p1, ptr %p2) noinline {
+define {i32, ptr} @gendsl_slopes_sizes(ptr align 8 dereferenceable(544) %ctx, ptr %p0, ptr %p1, ptr %p2) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0
@@ -4137,7 +4137,7 @@ leave:
   ret {i32, ptr} %v2384
 }
 
-define {i32, i1} @gendsl_slopes_finite(ptr align 8 dereferenceable(536) %ctx, ptr %p0) noinline {
+define {i32, i1} @gendsl_slopes_finite(ptr align 8 dereferenceable(544) %ctx, ptr %p0) noinline {
 entry:
   %x0 = alloca ptr
   store ptr zeroinitializer, ptr %x0

@@ -18,7 +18,7 @@ from gendsl.compiler.llvm.native_layout import (
     Word,
 )
 from gendsl.compiler.llvm.native_logs import LOG_TAG
-from gendsl.compiler.llvm.text import TYPES, literal
+from gendsl.compiler.llvm.text import TEMPLATE_TAG, TYPES, literal
 from gendsl.compiler.python.state_columns import NO_COORDINATE
 
 
@@ -234,6 +234,13 @@ class Transforms(Choices):
         if statement.name in ("site_template", "site_indices"):
             self._site(statement)
             return
+        if statement.name == "changed_indices":
+            place, words = self.expr(statement.args[0]), self.layout.write_words
+            self._indices(statement, self.moves.entry(Word.WRITES, place, words))
+            return
+        if statement.name == "only_change":
+            self._only_change(statement)
+            return
         if statement.name == "give_back":
             nodes = [self.expr(expr, statement.line) for expr in statement.args]
             auxiliary, template = statement.templates
@@ -241,17 +248,48 @@ class Transforms(Choices):
             return
         self.operation(statement.name, statement.targets, [self.expr(arg, line) for arg in statement.args])
 
+    def _only_change(self, statement: hir.Primitive) -> None:
+        """Of which template the one choice of the model is that was written, and the number of the entry."""
+        (which, place), count = statement.targets, len(statement.templates)
+        changes = self.variable("changes")
+        for target, value in ((which, count), (place, 0)):
+            self.add(f"store i64 {value}, ptr {self.alloca(target)}")
+        with self.each(self.word(Word.WRITE_COUNT)) as number:
+            written = self.moves.entry(Word.WRITES, number, self.layout.write_words)
+            address, index = self.moves.load(written, 0), self.moves.load(written, 1)
+            words = self.pointed(address)
+            trace = self.moves.load(words, TemplateWords.TRACE, tag=TEMPLATE_TAG)
+            with self.when(self.let(f"icmp eq i64 {trace}, 0")):
+                self.add_to(changes, "1")
+                found = self._number_of(address, statement.templates, str(count))
+                there = self.moves.is_current(words, index)
+                found = self.let(f"select i1 {there}, i64 {found}, i64 {count}")
+                self.add(f"store i64 {found}, ptr {self.alloca(which)}")
+                self.add(f"store i64 {number}, ptr {self.alloca(place)}")
+        several = self.let(f"icmp ne i64 {self.let(f'load i64, ptr {changes}')}, 1")
+        with self.when(several):
+            self.add(f"store i64 {count}, ptr {self.alloca(which)}")
+
+    def _number_of(self, address: str, templates: tuple[Any, ...], other: str) -> str:
+        """Which of some templates has its words at an address; something else if none has."""
+        found = other
+        for number, template in enumerate(templates):
+            same = self.let(f"icmp eq i64 {address}, {self.moves.template_pointer(template)}")
+            found = self.let(f"select i1 {same}, i64 {number}, i64 {found}")
+        return found
+
     def _site(self, statement: hir.Primitive) -> None:
         """Of which template a choice that is listed is, or its indices."""
         entry = self.moves.entry(Word.READS, self.expr(statement.args[0]), READ_WORDS)
-        if statement.name == "site_template":
-            found, (target,) = self.moves.load(entry, 0), statement.targets
-            which = str(len(statement.templates) - 1)
-            for number, template in enumerate(statement.templates[:-1]):
-                same = self.let(f"icmp eq i64 {found}, {self.moves.template_pointer(template)}")
-                which = self.let(f"select i1 {same}, i64 {number}, i64 {which}")
-            self.add(f"store i64 {which}, ptr {self.alloca(target)}")
+        if statement.name == "site_indices":
+            self._indices(statement, entry)
             return
+        *others, _ = statement.templates
+        which = self._number_of(self.moves.load(entry, 0), tuple(others), str(len(others)))
+        self.add(f"store i64 {which}, ptr {self.alloca(statement.targets[0])}")
+
+    def _indices(self, statement: hir.Primitive, entry: str) -> None:
+        """The indices of the choice of an entry of a log."""
         (template,), rest = statement.templates, self.moves.load(entry, 1)
         for axis in reversed(range(template.rank)):
             capacity = self.word(self.words_of(template).capacity(axis))
@@ -265,7 +303,7 @@ class Transforms(Choices):
         for index, more in self._places_of(template, theirs, "true"):
             indices = [*mine, *more]
             there = self.is_current(template, index)
-            unvisited = self.let(f"xor i1 {self.is_now(template, TemplateWords.VISITED, index)}, true")
+            unvisited = self.let(f"xor i1 {self.moves.in_proposed(self.pointer(template), index)}, true")
             written = self.is_now(template, TemplateWords.WRITTEN, index)
             changed = self.let(f"and i1 {there}, {self.let(f'or i1 {unvisited}, {written}')}")
             with self.when(changed):

@@ -18,6 +18,10 @@ A move that updates choices one by one lists them, and tries other values of eac
 
     begin, list site for each, sites, (try again, write, exchange, (score p, release, exchange), stay)
 
+A move that changes one choice scores what has to do with it before and after (`steps.changes`):
+
+    only change, changed indices, score, exchange, score, keep choices
+
 of an array a copy whose entries are changed in place, and scored, until it is kept:
 
     try again, write, exchange, (try again, score p, release, stay), try again, write, keep arrays, exchange
@@ -41,6 +45,7 @@ from gendsl.compiler.hir.meetings import Meeting, upper_index
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.moves import TIE
 from gendsl.compiler.python.choice_values import CANCEL, index_of, indices_of, is_close
+from gendsl.compiler.python.state_changes import ChangeState
 from gendsl.compiler.python.state_columns import NO_NODE, NOTHING_CURRENT, Column, Seen, Write
 from gendsl.compiler.python.state_jacobian import JacobianState
 from gendsl.compiler.python.state_updates import UpdateState
@@ -52,7 +57,7 @@ MOST_NEW_NODES = 1000
 """How many calls of programs that call themselves get a number before those that are gone are forgotten."""
 
 
-class MoveState(JacobianState, UpdateState):
+class MoveState(JacobianState, UpdateState, ChangeState):
     """The choices of a trace, and what a move proposes.
 
     The columns are attributes, by the names of the templates, none of which is in `hir.STATE`.
@@ -142,7 +147,7 @@ class MoveState(JacobianState, UpdateState):
         self.proposed = [self.now, self.now]
         self.current[1] = NOTHING_CURRENT
         self.writes, self.reads, self.followed, self.zero = [], [], [], None
-        self.asked = False
+        self.asked = self.keeps_choices = False
 
     def ask(self) -> None:
         """Note that a trace was asked for what its program returned, or whether it has a choice: that may
@@ -170,7 +175,8 @@ class MoveState(JacobianState, UpdateState):
         """Make the proposed trace the current one."""
         self._swap_stamps()
         self.before = self.current
-        self.current = [self.proposed[0], NOTHING_CURRENT]
+        here = self.current if self.keeps_choices else self.proposed
+        self.current = [here[0], NOTHING_CURRENT]
 
     def turn_back(self) -> None:
         """Make the traces that were the current ones before `turn` the current ones again."""
@@ -179,7 +185,7 @@ class MoveState(JacobianState, UpdateState):
 
     def _swap_stamps(self, *, auxiliary: bool = False) -> None:
         for column in self.columns:
-            if column.is_model or auxiliary:
+            if not self.keeps_choices if column.is_model else auxiliary:
                 column.current, column.visited = column.visited, column.current
 
     def go_there(self) -> None:
@@ -197,6 +203,8 @@ class MoveState(JacobianState, UpdateState):
     def _exchange_roles(self) -> None:
         self._swap_stamps(auxiliary=True)
         self.current, self.proposed = self.proposed, self.current
+        if self.keeps_choices:
+            self.current[0], self.proposed[0] = self.proposed[0], self.current[0]
         self.counts, self.visits = self.visits, self.counts
         here = self.writes, self.reads
         (self.writes, self.reads), self.elsewhere = self.elsewhere, here
@@ -219,7 +227,7 @@ class MoveState(JacobianState, UpdateState):
             if changed and column.written[index] != self.now:
                 raise TextFailure("a choice that does not come back")
         for column, index in self.reads:
-            is_gone = column.is_model and column.visited[index] != self.proposed[0]
+            is_gone = column.is_model and not self.in_proposed(column, index)
             if is_gone and column.written[index] != self.now:
                 raise TextFailure("a choice that is gone and does not come back")
         if not abs(log_det + log_det_back) <= CANCEL:

@@ -325,6 +325,10 @@ class Phases:
     """What all choices of a state share: the phase that it is in, and what is looked at and written there.
 
     The columns are attributes, by the names of the templates, none of which is in `hir.STATE`.
+
+    Attributes:
+        keeps_choices: whether the proposed trace is known to have the choices of the current one: then it has
+            no stamps of its own.
     """
 
     def __init__(
@@ -345,8 +349,14 @@ class Phases:
         self.writes: list[Write] = []
         self.reads: list[tuple[Column, Any]] = []
         self.followed: list[tuple[Column, Any, int]] = []
-        self.asked = False
+        self.asked = self.keeps_choices = False
         self.nodes = 0
+
+    def in_proposed(self, column: Column, index: Any) -> bool:
+        """Whether a choice is in the proposed trace."""
+        if self.keeps_choices and column.is_model:
+            return column.has(index)
+        return column.visited[index] == self.proposed[column.side]
 
     def new_node(self) -> int:
         """The number of a call of a program that calls itself, at an address that had none."""

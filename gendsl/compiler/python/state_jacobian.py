@@ -26,7 +26,7 @@ class JacobianState(Phases):
         columns = 0
         for one in self.writes:
             column, index = one.column, one.index
-            if column.visited[index] != self.proposed[column.side]:
+            if not self.in_proposed(column, index):
                 raise TextFailure("a choice is written that the program does not make")
             if column.coordinates == UNKNOWN:
                 raise TextFailure("a choice whose coordinates are not known")
@@ -42,7 +42,7 @@ class JacobianState(Phases):
 
         def tell(column: Column, index: Any) -> bool:
             is_written = column.written[index] == self.now
-            is_gone = column.counted and column.visited[index] != self.proposed[column.side]
+            is_gone = column.counted and not self.in_proposed(column, index)
             changed = not column.is_model or is_written or is_gone
             told[0 if not column.is_model else 1 if is_written else 2] += changed and column.counted
             return changed

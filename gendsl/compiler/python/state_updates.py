@@ -96,7 +96,7 @@ class UpdateState(Phases):
         """
         first = nodes[len(nodes) - column.is_below :]
         for key in column._below(first):
-            if column.visited[key] == self.now and column.written[key] != self.now:
+            if self.in_proposed(column, key) and column.written[key] != self.now:
                 continue
             if key in column.observed:
                 raise TextFailure("an observation that is gone")
@@ -109,7 +109,7 @@ class UpdateState(Phases):
         """Fail unless all that was written is a choice of the program, and all that led back was used."""
         told = [0, 0]
         for one in self.writes:
-            if one.column.visited[one.index] != self.now:
+            if not self.in_proposed(one.column, one.index):
                 raise TextFailure("a choice is written that the program does not make")
             told[one.column.has(one.index)] += one.column.counted
         new, overwritten = told

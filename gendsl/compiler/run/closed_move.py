@@ -63,6 +63,7 @@ from gendsl.compiler.run.chain_kernel import ChainKernel, Placed, all_of, is_inp
 from gendsl.compiler.run.closed import CompiledText
 from gendsl.compiler.steps import (
     block_runs,
+    changes,
     ellipse_runs,
     move,
     redraw,
@@ -154,6 +155,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         for along in lowering.lines.values():
             fill_along(along, self._score(mains[MODEL], Zeros.END))
         self.made: dict[tuple[str | None, int], hir.Function] = {}
+        self.changes: dict[int, changes.Changes] = {}
         self.steps = [None if step is None else self._made(step, mains) for step in steps]
         self.functions = [function for function in self.steps if function is not None]
         sizes = [len(step.parts) if isinstance(step, Picked) else 1 for step in steps]
@@ -165,6 +167,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         simplify(self.roots, self.meetings, for_parts=bool(lowering.lines))
         self._score_parts(mains)
+        self._score_changes()
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)
@@ -208,6 +211,28 @@ class ClosedKernel(CompiledText, ChainKernel):
                 score_parts(along, part, keeps=isinstance(along, Along) and not others)
         if self.scores_parts:
             narrow_ties(updates, others, self.lowering.lines.values())
+
+    def _score_changes(self) -> None:
+        """Score in steps that change one choice only what has to do with it, where that is less."""
+        effects = TextEffects()
+        concerned = {part.number for one in self.meetings for part in (one.lower, one.upper)}
+        every = {id(one): one for root in self.functions for one in hir.functions(root)}
+        made: dict[tuple[int, int], hir.Function | None] = {}
+        for key, found in self.changes.items():
+            whole = changes.scored_by(every[key]) if key in every and not found.are_several else None
+            if whole is None:
+                continue
+            parts = {}
+            for number, template in found.templates.items():
+                which = id(whole), number
+                if which not in made:
+                    part = blanket(whole, template, concerned, effects)
+                    made[which] = part if part is not None and changes.is_worth_it(part, whole) else None
+                part = made[which]
+                if part is not None:
+                    parts[number] = template, part
+            if parts and found.surely <= parts.keys():
+                changes.score_change(every[key], parts)
 
     def _called(self, name: str, function: hir.Function) -> step_parts.Called:
         """A function with the arguments of its program."""
@@ -424,7 +449,10 @@ class ClosedKernel(CompiledText, ChainKernel):
             proposals = Proposals(self.lowering, f"q{number}")
             propose, give_back = proposals.propose(), proposals.give_back()
             power = self._power(one, mains[MODEL])
-            return move.proposal(name, score, auxiliary, propose, give_back, power)
+            step = move.proposal(name, score, auxiliary, propose, give_back, power)
+            if power is None:
+                self.changes[id(step)] = changes.Changes([mains[f"q{number}"]], proposals.proposed)
+            return step
         assert self.slopes is not None
         maps = self._maps(number, one, mains, "_slopes")
         for each in maps:
@@ -432,7 +460,10 @@ class ClosedKernel(CompiledText, ChainKernel):
         whole = maps
         if check and any(each.function.results for each in maps):
             whole = self._maps(number, one, mains, "_all_slopes")
-        return move.involutive(name, score, auxiliary, maps, self.slopes, check=check, whole=whole)
+        step = move.involutive(name, score, auxiliary, maps, self.slopes, check=check, whole=whole)
+        mapped = [mains[f"f{number}_{place}"] for place in range(len(one.maps))]
+        self.changes[id(step)] = changes.Changes(mapped, changes.written)
+        return step
 
     def _maps(
         self, number: int, one: Involution, mains: dict[str, hir.Function], suffix: str

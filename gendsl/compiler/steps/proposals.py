@@ -39,6 +39,15 @@ class Proposals:
     def __init__(self, lowering: Lowering, name: str) -> None:
         self.lowering, self.name = lowering, name
         self.functions: dict[tuple[str, FunctionType | None, FunctionType | None], Function] = {}
+        self.models: dict[int, Template] | None = None
+
+    def proposed(self, one: hir.Statement) -> Template | None:
+        """The template of the model of which a statement of the program draws a choice that is proposed."""
+        if not isinstance(one, hir.Choice):
+            return None
+        if self.models is None:
+            self.models = {pair.drawn.number: pair.model for pair in self._pairs(None, None)}
+        return self.models.get(one.template.number)
 
     def propose(self) -> Body:
         """Copies what was drawn to the proposed trace of the model."""

@@ -197,15 +197,19 @@ def move_along(made: Function, score: Called, template: Any) -> None:
 
 def stay(lp: Var, before: Var, weight: Var, score: Called) -> Body:
     """The end of a function that moves along a line."""
-    size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
-    most = Op("mul", (Const(_MOST_TIMES, "f"), size), "f")
     return [
         Primitive([before], "log_density"),
         Set([lp], [Op("add", (before, weight), "f")]),
-        If(Op("gt", (Op("abs", (weight,), "f"), most), "b"), [score.into(lp)], []),
+        If(has_digits(lp, weight), [], [score.into(lp)]),
         Primitive([], "stay", (lp,)),
         Return([]),
     ]
+
+
+def has_digits(lp: Expr, weight: Expr) -> Expr:
+    """Whether a log density to which a log weight was added is a number, and has its digits still."""
+    size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
+    return Op("lt", (Op("abs", (weight,), "f"), Op("mul", (Const(_MOST_TIMES, "f"), size), "f")), "b")
 
 
 def entries_along(along: Any, score: Called) -> None:
