@@ -495,6 +495,45 @@ def test_larger_traces_are_compiled_where_few_choices_are_not_observed(monkeypat
     assert found.machine is not None
 
 
+@needs_llvm
+@pytest.mark.parametrize(("steps", "reason"), [(100, "more than 20 choices"), (10**6, None)])
+def test_larger_traces_are_compiled_where_steps_score_parts(steps, reason, monkeypatch):
+    for name in ("MOST_CHOICES", "MOST_CHOICES_OF_LOOPS"):
+        monkeypatch.setattr(thresholds, name, 20)
+    for name, number in (("FEW", 0), ("LOADED_IN_A_STEP", 0.1), ("LEAST_WORK", 1)):
+        monkeypatch.setattr(thresholds, name, number)
+    trace = labels.generate((30,), {("y", i): 0.3 * i for i in range(30)}, rng=1).trace
+    for kernel in (involutive(a_label, relabelled), repeat(involutive(a_label, relabelled, check=True), 2)):
+        found = policy.decide(kernel, trace, np.random.default_rng(1), steps, 1, {"z": AtAddress(("z", 3))})
+        assert (found.machine is None) == (reason is not None)
+        assert reason is None or reason in found.reason
+    if reason is None:
+        both = cycle(involutive(a_label, relabelled), random_walk(select(("z", 1)), scale=0.1))
+        found = policy.decide(both, trace, np.random.default_rng(1), steps, 1, {"z": AtAddress(("z", 3))})
+        assert "more than 20 choices" in found.reason
+
+
+@gen
+def labels(n):
+    for i in range(n):
+        z = ("z", i) @ ~normal(0, 1)
+        ("y", i) @ ~normal(z, 1)
+
+
+@gen
+def a_label(trace):
+    i = ~uniform_discrete(0, trace.args[0] - 1)
+    u = ~normal(0, 0.5)
+
+
+@transform
+def relabelled(model_in, aux_in, *, model_out, aux_out):
+    i, u = read(aux_in["i"], discrete), read(aux_in["u"], continuous)
+    copy(aux_in["i"], aux_out["i"])
+    write(model_out["z", i], read(model_in["z", i], continuous) + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
 @gen
 def as_far_as_all(trace):
     u = ~normal(0, 0.5 + sum([trace["y", i] ** 2 for i in range(trace.args[0])]))

@@ -101,6 +101,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         functions: those that there are.
         scores_parts: whether each choice that is updated given all others is scored with what has to do with
             it alone.
+        scores_changes: whether all moves score what has to do with one choice, where they change one.
         roots: those, and what tells which choices there are, if that is needed.
     """
 
@@ -167,7 +168,7 @@ class ClosedKernel(CompiledText, ChainKernel):
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         simplify(self.roots, self.meetings, for_parts=bool(lowering.lines))
         self._score_parts(mains)
-        self._score_changes()
+        self._score_changes(within)
         changing = [
             at
             for at, (one, _) in enumerate(self.lowered.inputs)
@@ -212,12 +213,13 @@ class ClosedKernel(CompiledText, ChainKernel):
         if self.scores_parts:
             narrow_ties(updates, others, self.lowering.lines.values())
 
-    def _score_changes(self) -> None:
+    def _score_changes(self, within: Iterable[Step]) -> None:
         """Score in steps that change one choice only what has to do with it, where that is less."""
         effects = TextEffects()
         concerned = {part.number for one in self.meetings for part in (one.lower, one.upper)}
         every = {id(one): one for root in self.functions for one in hir.functions(root)}
         made: dict[tuple[int, int], hir.Function | None] = {}
+        every_step, scored = {id(one): one for one in within}, set[int]()
         for key, found in self.changes.items():
             whole = changes.scored_by(every[key]) if key in every and not found.are_several else None
             if whole is None:
@@ -233,6 +235,11 @@ class ClosedKernel(CompiledText, ChainKernel):
                     parts[number] = template, part
             if parts and found.surely <= parts.keys():
                 changes.score_change(every[key], parts)
+                scored.add(key)
+        self.scores_changes = self.scores_parts and all(
+            isinstance(every_step[which], (Several, Picked, Updating)) or id(function) in scored
+            for (_, which), function in self.made.items()
+        )
 
     def _called(self, name: str, function: hir.Function) -> step_parts.Called:
         """A function with the arguments of its program."""

@@ -17,7 +17,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op, Primitive, Set, Statement, Var
 from gendsl.compiler.hir.rewriting import cost_of
 from gendsl.compiler.hir.templates import MODEL, Template
-from gendsl.compiler.steps.updates import has_digits
+from gendsl.compiler.steps.updates import OF_A_SUM, has_digits
 
 _TIMES = 64
 """How often a loop is taken to run, which is not known when a text is made."""
@@ -99,6 +99,9 @@ def _place(step: Function) -> int | None:
 def score_change(step: Function, parts: Mapping[int, tuple[Template, Function]]) -> None:
     """Let a step that changes one choice score what has to do with it.
 
+    What it decides is a tie only where it depends on the rounding of that. Of all other terms of the log
+    density that of their sum is left.
+
     Args:
         step: that of an involutive move, or of one that proposes: it exchanges what was written, and scores
             the model.
@@ -110,7 +113,9 @@ def score_change(step: Function, parts: Mapping[int, tuple[Template, Function]])
     assert isinstance(score, Call)
     (lp,), line = score.targets, score.line
     which, place = Var("changed", "i"), Var("place", "i")
-    here, before, after = (Var(name, "f") for name in ("lp_here", "part_before", "part_after"))
+    here, before, after, others = (Var(x, "f") for x in ("lp_here", "part_before", "part_after", "others"))
+    terms, parts_of_it = (Op("add", (_size(a), _size(b)), "f") for a, b in ((lp, here), (before, after)))
+    rest = Op("sub", (Op("mul", (Const(1.0 - OF_A_SUM, "f"), terms), "f"), parts_of_it), "f")
     is_whole, change = Var("is_whole", "b"), Op("sub", (after, before), "f")
     scored: Body = [exchange]
     for number, (template, part) in reversed(list(enumerate(parts.values()))):
@@ -129,10 +134,14 @@ def score_change(step: Function, parts: Mapping[int, tuple[Template, Function]])
     body[at : at + 2] = [
         Primitive([which, place], "only_change", (), tuple(template for template, _ in parts.values())),
         Primitive([here], "log_density"),
-        Set([is_whole], [hir.TRUE]),
+        Set([is_whole, others], [hir.TRUE, Const(0.0, "f")]),
         *scored,
-        If(is_whole, [score], [Primitive([], "keep_choices")]),
+        If(is_whole, [score], [Primitive([], "keep_choices"), Set([others], [rest])]),
     ]
+    for one in hir.walk(body):
+        if isinstance(one, Primitive) and one.name == "decide":
+            ratio, scale, uniform = one.args
+            one.args = ratio, Op("sub", (scale, others), "f"), uniform
 
 
 def is_worth_it(part: Function, whole: Function) -> bool:
@@ -155,6 +164,10 @@ def _cost(function: Function, known: dict[int, int]) -> int:
     if id(function) not in known:
         known[id(function)] = of(function.body)
     return known[id(function)]
+
+
+def _size(x: Var) -> Op:
+    return Op("abs", (x,), "f")
 
 
 def _is_exchange(one: Statement) -> bool:

@@ -30,7 +30,7 @@ from gendsl.compiler.steps.step_parts import Called
 
 _MOST_TIMES = 16.0
 """How many times as large as a log density a log weight is at most that it is made up of."""
-_OF_A_SUM = 1e-3
+OF_A_SUM = 1e-3
 """How much less a sum is rounded, relative to its size, than what its terms are computed from."""
 
 
@@ -163,7 +163,7 @@ def narrow_ties(updates: Iterable[Function], others: Iterable[Function], lines: 
             for at, one in reversed(list(enumerate(body))):
                 if isinstance(one, Primitive) and one.name == "log_density":
                     (lp,) = one.targets
-                    body.insert(at + 1, Set([lp], [Op("mul", (Const(_OF_A_SUM, "f"), lp), "f")]))
+                    body.insert(at + 1, Set([lp], [Op("mul", (Const(OF_A_SUM, "f"), lp), "f")]))
 
 
 def _bodies(body: Body) -> list[Body]:

@@ -104,7 +104,7 @@ def _decision(
         work = steps * _work(flat, trace, choices)
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
             return Decision(None, "so few steps take less time than compiling them")
-        _check_faster(flat, trace, choices)
+        _check_faster(flat, trace, choices, steps)
         read = all(map(is_read, recorders.values()))
         updates = flat.moves + _updates_in_turn(flat, trace)
         if not read and thin * updates < thresholds.LEAST_STEPS_A_LOOK:
@@ -145,10 +145,14 @@ def check_called(kernel: Any, trace: Any) -> None:
     _check_faster(flattened(kernel), trace, count_of_choices(trace))
 
 
-def _check_faster(flat: Flat, trace: Any, choices: int) -> None:
-    """Raise `NotClosed` where a step takes today's runtime less time than machine code."""
+def _check_faster(flat: Flat, trace: Any, choices: int, steps: int = 0) -> None:
+    """Raise `NotClosed` where steps take today's runtime less time than machine code.
+
+    Args:
+        steps: how many there are, if that is known.
+    """
     most = _most_choices(flat, trace, choices)
-    if choices > most:
+    if choices > most and not _scores_parts_alone(flat, trace, choices, steps):
         raise NotClosed(f"the trace has more than {most:,} choices")
     if _takes_longer(flat, trace, choices):
         raise NotClosed(FEW_DEPEND)
@@ -181,6 +185,14 @@ def _most_choices(flat: Flat, trace: Any, choices: int) -> int:
         for one in moves_within(part)
     )
     return thresholds.MOST_CHOICES_OF_LOOPS if have_loops else thresholds.MOST_CHOICES
+
+
+def _scores_parts_alone(flat: Flat, trace: Any, choices: int, steps: int) -> bool:
+    """Whether each of many steps scores what has to do with one choice."""
+    pays_from = choices / thresholds.LOADED_IN_A_STEP
+    if choices > thresholds.MOST_CHOICES_OF_PARTS or flat.moves * steps < pays_from:
+        return False
+    return compiled_text(flat.parts, trace).scores_changes
 
 
 def _has_loop(program: Any) -> bool:

@@ -33,6 +33,9 @@ MOST_CHOICES_OF_FEW = 500_000
 """The same where all but a few choices are observed: many of those depend on what a step changes then."""
 FEW = 1_000
 """How many choices that are not observed are a few."""
+MOST_CHOICES_OF_PARTS, LOADED_IN_A_STEP = 500_000, 20
+"""The same where each step scores what has to do with one choice, in a long chain: so many choices are
+loaded, and compared with the reference, in the time that today's runtime takes for a step of such a trace."""
 MOST_ROWS = 64
 """How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
