@@ -1275,6 +1275,25 @@ def while_walk(n, k):
         ("y", t) @ ~normal(x, 1.0)
 
 
+@gen
+def as_many_groups(n, k):
+    theta = []
+    for g in range(max(GROUPS[:n]) + 1):
+        theta.append(("z", g) @ ~normal(0, 2))
+    for i in range(n):
+        ("y", i) @ ~normal(theta[GROUPS[i]], 1.0)
+
+
+@gen
+def last_group(n, k):
+    last = 0
+    for i in range(n):
+        last = last if GROUPS[i] < last else GROUPS[i]
+    theta = [("z", g) @ ~normal(0, 2) for g in range(last + 1)]
+    for i in range(n):
+        ("y", i) @ ~normal(theta[last - GROUPS[i]], 1.0)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1289,6 +1308,7 @@ PARTS = [
     backwards, backwards_in_an_array, filled_from_the_end, rows_made_anew, neighbours_by_zip,
     all_but_the_first,
     first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
+    as_many_groups, last_group,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
@@ -1302,7 +1322,7 @@ WHOLE = [
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {
     while_walk, backwards_in_an_array, latent, walk, walk_from_a_choice, walk_from_two, ar2,
-    vectors, scalar, sorted_values, by_groups,
+    vectors, scalar, sorted_values, by_groups, as_many_groups, last_group,
 }  # fmt: skip
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 

@@ -64,7 +64,7 @@ from gendsl.compiler.passes.inline import NotInlinedError, inlined
 from gendsl.compiler.passes.iterations import Iterations
 from gendsl.compiler.passes.list_items import resolve
 from gendsl.compiler.passes.lookups import once
-from gendsl.compiler.passes.loops import apart, name_lists, set_surely
+from gendsl.compiler.passes.loops import apart, name_bounds, name_lists, set_surely
 from gendsl.compiler.passes.memoise import forget
 from gendsl.compiler.passes.needed import keep_needed
 from gendsl.compiler.passes.reach import Boxes, Key, NoBlanketError, Reach
@@ -101,6 +101,7 @@ def blanket(
         name_lists(whole)
         set_surely(whole)
         apart(whole)
+        name_bounds(whole)
         name_places(whole)
         resolve(whole, effects)
         made = _Blanket(whole, template, effects)

@@ -237,3 +237,32 @@ def _apart(function: Function, body: Body, around: list[tuple[Statement | None, 
                 rename(one.body, named)
         for inner_body in hir.bodies(one):
             _apart(function, inner_body, after, names)
+
+
+def name_bounds(function: Function) -> None:
+    """Give bounds of loops names of their own, where they are made of variables that are set several times.
+
+        top = max(top, group[i])             top = max(top, group[i])
+        for g in range(top + 1):    ->       stop = top + 1
+                                             for g in range(stop):
+    """
+    indices, names = Indices(function), Names(function)
+
+    def named(bound: Expr, name: str) -> tuple[Body, Expr]:
+        if indices.is_steady(bound):
+            return [], bound
+        var = Var(names.new(name), "i")
+        return [Set([var], [bound])], var
+
+    def within(body: Body) -> Body:
+        result: Body = []
+        for one in body:
+            for name in one.BODIES:
+                setattr(one, name, within(getattr(one, name)))
+            if isinstance(one, For):
+                (first, one.start), (last, one.stop) = named(one.start, "start"), named(one.stop, "stop")
+                result += [*first, *last]
+            result.append(one)
+        return result
+
+    function.body = within(function.body)

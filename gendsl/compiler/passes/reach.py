@@ -131,7 +131,11 @@ class Reach:
         self.sums = sums
         self.indices = Indices(function)
         self.loops = Loops(function, sums, effects, self.indices)
-        self.given = self._given()
+        self.setters: dict[Var, list[Statement]] = {}
+        for one in self.loops.every:
+            for target in hir.targets(one):
+                self.setters.setdefault(target, []).append(one)
+        self.given, self.left_by_loops = self._given(in_loops=False), self._given(in_loops=True)
         self.reached: dict[Var, Boxes] = {}
         self.contents: dict[Expr, Boxes] = {}
         self.lengths: dict[Expr, Boxes] = {}
@@ -259,30 +263,60 @@ class Reach:
                     return None
         live = (live - (variables_of(index) & inside)) | variables_of(loop.start, loop.stop)
         outside = live - {loop.var}
-        if not outside.isdisjoint(inside) or not outside <= self.given:
+        if not outside.isdisjoint(inside) or not all(self._is_given(var, loop) for var in outside):
             return None
         return body, outside
 
-    def _given(self) -> set[Var]:
-        """The variables that are the same whatever choices there are, and lists that nothing changes."""
-        every, indices = self.loops.every, self.indices
+    def _given(self, *, in_loops: bool) -> set[Var]:
+        """The variables that are the same whatever choices there are, and lists that nothing changes.
+
+        Args:
+            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops.
+        """
+        every = self.loops.every
         if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
             return set()
         changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
-        made = [
-            one
-            for one in every
-            if isinstance(one, (Set, Load, Length, New, Fill))
-            and all(indices.sets[target] == 1 and target not in changed for target in hir.targets(one))
-            and not any(isinstance(outer, If) for outer in indices.around[id(one)])
-        ]
         found: set[Var] = set(self.function.parameters) - changed
+        found |= {
+            var
+            for var, made in self.setters.items()
+            if var not in changed and all(self._is_simple(one, len(made) > 1, in_loops) for one in made)
+        }
         while True:
-            known = (one for one in made if read_by(one) <= found)
-            more = {target for one in known for target in hir.targets(one)} - found
-            if not more:
+            others = {
+                var
+                for var in found & self.setters.keys()
+                if not all(self._read_for(one, in_loops) <= found for one in self.setters[var])
+            }
+            if not others:
                 return found
-            found |= more
+            found -= others
+
+    def _is_simple(self, one: Statement, is_one_of_several: bool, in_loops: bool) -> bool:
+        """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
+        if isinstance(one, For):
+            return in_loops
+        if not isinstance(one, (Set, Load, Length, New, Fill)):
+            return False
+        if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
+            return False
+        others = (If, Loop, Block) if is_one_of_several else (If,)
+        return not any(isinstance(outer, others) for outer in self.indices.around[id(one)])
+
+    def _read_for(self, one: Statement, in_loops: bool) -> set[Var]:
+        """What a statement reads, and what the loops around it do, as it counts how often they run."""
+        around = self.indices.around[id(one)] if in_loops else ()
+        return read_by(one).union(*map(read_by, around))
+
+    def _is_given(self, var: Var, loop: For) -> bool:
+        """Whether a variable is the same whatever choices there are, and in all runs of a loop."""
+        if var in self.given:
+            return True
+        around = set(map(id, self.indices.around[id(loop)]))
+        makers = self.setters.get(var, ())
+        loops = {id(x) for one in makers for x in (one, *self.indices.around[id(one)]) if isinstance(x, For)}
+        return var in self.left_by_loops and around.isdisjoint(loops)
 
     def _only_there(self, one: Statement, boxes: Boxes | None) -> Boxes | None:
         """The same for a statement that is come to in one iteration alone, as in a branch of `t == 0`."""

@@ -2,5 +2,6 @@
 
 `move` makes that of an involutive move, with its map's derivatives (`tangents`, `pivots`); `walk`,
 `warming`, `updates`, `block_runs`, `ellipse_runs` and `transitions` make those of other kernels;
+`changes` lets steps that change one choice score what has to do with it alone;
 `kernel_entries` says which programs and functions a kernel needs besides the model.
 """

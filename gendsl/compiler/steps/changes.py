@@ -9,18 +9,21 @@ which choice is told then, or where the sum has lost digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op, Primitive, Set, Statement, Var
-from gendsl.compiler.hir.rewriting import cost_of
+from gendsl.compiler.hir.rewriting import cost_of, variables_of
 from gendsl.compiler.hir.templates import MODEL, Template
+from gendsl.compiler.hir.text_effects import read_by
 from gendsl.compiler.steps.updates import OF_A_SUM, has_digits
 
-_TIMES = 64
-"""How often a loop is taken to run, which is not known when a text is made."""
+_TIMES, _UNTIL = 64, 4
+"""How often a loop over a range is taken to run, which is not known when a text is made; and one that runs
+until something is found, as those over the iterations that an index has for a choice."""
+_OF_A_TRACE = (hir.Read, hir.Visit, hir.Node, Primitive, hir.Fail, hir.Return)
 _SURELY = 8
 """How many times as much the whole costs at least, by what is known then, as a part that takes less time."""
 
@@ -146,24 +149,56 @@ def score_change(step: Function, parts: Mapping[int, tuple[Template, Function]])
 
 def is_worth_it(part: Function, whole: Function) -> bool:
     """Whether a part takes so much less time than the whole that scoring it twice is surely faster."""
-    return _SURELY * _cost(part, {}) < _cost(whole, {})
+    costs, rank = _Costs(), len(part.parameters) - len(whole.parameters)
+    of_part = costs.of_function(part, part.parameters[rank:])
+    return _SURELY * of_part < costs.of_function(whole, whole.parameters)
 
 
-def _cost(function: Function, known: dict[int, int]) -> int:
-    """About what a function costs, where all loops run as often."""
+class _Costs:
+    """About what functions cost in each step, where all loops of which nothing is known run as often.
 
-    def of(body: Body) -> int:
+    What does not depend on choices is computed once in a run.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, frozenset[Var]], int] = {}
+
+    def of_function(self, function: Function, same: Iterable[Var]) -> int:
+        """What a function costs, some of whose parameters are the same in all steps."""
+        key = id(function), frozenset(same)
+        if key not in self._known:
+            self._known[key] = self._of(function.body, set(key[1]))
+        return self._known[key]
+
+    def _of(self, body: Body, same: set[Var]) -> int:
+        """What statements cost; `same` has more variables then."""
         total = 0
         for one in body:
-            inner = sum(map(of, hir.bodies(one)))
+            inside = list(hir.walk([one]))
+            targets = {var for each in inside for var in hir.targets(each)}
+            needed = {var for each in inside for var in read_by(each)} - targets
+            if needed <= same and not any(isinstance(each, _OF_A_TRACE) for each in inside):
+                same |= targets
+                continue
+            same -= targets
             total += 1 + sum(map(cost_of, hir.expressions(one)))
-            total += _TIMES * inner if isinstance(one, (For, hir.Loop)) else inner
-            total += _cost(one.function, known) if isinstance(one, Call) else 0
+            total += _times(one) * sum(self._of(each, same) for each in hir.bodies(one))
+            if isinstance(one, Call) and not one.function.repeats:  # such are made once in a run
+                pairs = zip(one.function.parameters, one.args, strict=True)
+                total += self.of_function(one.function, [x for x, arg in pairs if variables_of(arg) <= same])
         return total
 
-    if id(function) not in known:
-        known[id(function)] = of(function.body)
-    return known[id(function)]
+
+def _times(one: Statement) -> int:
+    """How often the bodies of a statement are taken to run."""
+    match one:
+        case For(start=Const(int(start)), stop=Const(int(stop)), step=Const(int(step))):
+            return len(range(start, stop, step))
+        case For():
+            return _TIMES
+        case hir.Loop():
+            return _UNTIL
+    return 1
 
 
 def _size(x: Var) -> Op:
