@@ -1291,7 +1291,7 @@ def last_group(n, k):
         last = last if GROUPS[i] < last else GROUPS[i]
     theta = [("z", g) @ ~normal(0, 2) for g in range(last + 1)]
     for i in range(n):
-        ("y", i) @ ~normal(theta[last - GROUPS[i]], 1.0)
+        ("y", i) @ ~normal(theta[GROUPS[i]], 1.0)
 
 
 # --- tests --------------------------------------------------------------------------------------------------
