@@ -271,7 +271,8 @@ class Reach:
         """The variables that are the same whatever choices there are, and lists that nothing changes.
 
         Args:
-            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops.
+            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops or
+                branches.
         """
         every = self.loops.every
         if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
@@ -301,11 +302,11 @@ class Reach:
             return False
         if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
             return False
-        others = (If, Loop, Block) if is_one_of_several else (If,)
+        others = (Loop, Block) if in_loops else (If,)
         return not any(isinstance(outer, others) for outer in self.indices.around[id(one)])
 
     def _read_for(self, one: Statement, in_loops: bool) -> set[Var]:
-        """What a statement reads, and what the loops around it do, as it counts how often they run."""
+        """What a statement reads, and what the loops and tests around it do."""
         around = self.indices.around[id(one)] if in_loops else ()
         return read_by(one).union(*map(read_by, around))
 
