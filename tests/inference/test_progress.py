@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+import threading
 import time
 import types
 
@@ -172,6 +173,20 @@ def test_the_last_report_of_a_chain_arrives():
             line.report(3, Report(7, {"walk": 0.5}, "2", 1.5))
         arrived = until(board.reports)
     assert arrived == [(3, Report(7, {"walk": 0.5}, "2", 1.5))]
+
+
+def test_nothing_waits_for_a_chain_that_was_stopped_any_more():
+    """It was told so twice, and the other end is closed before its own."""
+    before = set(threading.enumerate())
+    with Switchboard(elsewhere=False) as board:
+        line = Line(board.contacts, ("another machine", 0))
+        line.__enter__()
+        until(lambda: board.lines)
+        board.stop()
+        assert until(lambda: line.stopped)
+        board.stop()
+    line.__exit__()
+    assert until(lambda: not any("_talk" in one.name for one in set(threading.enumerate()) - before), 5.0)
 
 
 def until(condition, seconds=20.0):

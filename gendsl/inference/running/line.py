@@ -169,6 +169,7 @@ class Line:
                     if message is not None:
                         line.send_bytes(message)
                     while line.poll():
-                        self.stopped = self.stopped or line.recv_bytes() == _STOP
+                        is_stop = line.recv_bytes() == _STOP  # read also by a chain that was stopped before
+                        self.stopped = self.stopped or is_stop
         except _LOST as error:
             _LOG.debug("no progress is shown of a chain: %s", error)
