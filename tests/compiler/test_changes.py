@@ -158,6 +158,7 @@ def test_texts_score_a_part_where_one_choice_is_written():
     for name, kernel in KERNELS.items():
         is_label = name.startswith(("one", "by"))
         assert scores_a_part(kernel.source_of("step", trace)) == is_label or name == "two labels"
+    assert "others = 0.999 * (abs(lp) + abs(lp_here))" in KERNELS["one label"].source_of("step", trace)
     assert not scores_a_part(mh(walk_sd).source_of("step", trace)), "all data depend on it"
 
 
