@@ -49,11 +49,13 @@ def resolve(function: Function, effects: TextEffects) -> bool:
     found_any = False
     while True:
         lists = MadeLists(function, effects)
-        every = [one for one in lists.every_made() if one.root not in done]
-        if not every:
+        for one in (one for one in lists.every_made() if one.root not in done):
+            done.add(one.root)
+            if _resolved(lists, one):
+                found_any = True
+                break  # the others are looked for anew
+        else:
             return found_any
-        done.add(every[0].root)
-        found_any = _resolved(lists, every[0]) or found_any
 
 
 def _resolved(lists: MadeLists, made: Made) -> bool:

@@ -142,6 +142,7 @@ class Reach:
         self.layouts: Layouts = frozenset()
         self.under: dict[int, Boxes] = {}
         self.left: dict[int, Boxes] = {}
+        self.only: dict[int, Box] = {}
         self.changed = True
         while self.changed:
             self.changed = False
@@ -321,14 +322,15 @@ class Reach:
 
     def _only_there(self, one: Statement, boxes: Boxes | None) -> Boxes | None:
         """The same for a statement that is come to in one iteration alone, as in a branch of `t == 0`."""
-        around = [outer.var for outer in self.indices.around[id(one)] if isinstance(outer, For)]
-        values = {var: self.indices.only_value(one, var) for var in around if var in self.loops.independent}
-        known = {
-            var: frozenset([Key(ANY, 0, Linear((), value))])
-            for var, value in values.items()
-            if value is not None
-        }
-        if boxes is None or not known:
+        if boxes is None:
+            return None
+        known = self.only.get(id(one))
+        if known is None:
+            around = [outer.var for outer in self.indices.around[id(one)] if isinstance(outer, For)]
+            values = {x: self.indices.only_value(one, x) for x in around if x in self.loops.independent}
+            keys = {var: Key(ANY, 0, Linear((), at)) for var, at in values.items() if at is not None}
+            known = self.only[id(one)] = {var: frozenset([key]) for var, key in keys.items()}
+        if not known:
             return boxes
         found: Boxes | None = None
         for box in boxes:
