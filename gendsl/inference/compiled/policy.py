@@ -134,7 +134,14 @@ def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
 
 def _work(flat: Flat, trace: Any, choices: int) -> float:
     """The work of a step of a kernel for today's runtime; see `thresholds.LEAST_WORK`."""
-    return flat.moves * (thresholds.A_STEP + choices) + thresholds.A_STEP * _updates_in_turn(flat, trace)
+    work = flat.moves * (thresholds.A_STEP + choices)
+    for part, often in zip(flat.parts, flat.often, strict=True):
+        for move in moves_within(part):
+            if isinstance(move, Updating):
+                every, visited = len(_all_selected(move, trace)), len(_selected(move, trace))
+                work += often * thresholds.A_STEP * max(visited - 1, 0)
+                work += often * thresholds.VALUES_TRIED * choices * visited / max(every, 1)
+    return work
 
 
 def check_called(kernel: Any, trace: Any) -> None:
@@ -329,10 +336,15 @@ def _updates_in_turn(flat: Flat, trace: Any) -> float:
     return more
 
 
+def _all_selected(one: Updating, trace: Any) -> list[Any]:
+    """The choices that a move may update."""
+    wanted = one.wanted.selection
+    return [path for path in _choices(trace) if path in wanted]
+
+
 def _selected(one: Updating, trace: Any) -> list[Any]:
     """The choices that a move updates in turn, or one of them."""
-    wanted = one.wanted.selection
-    selected = [path for path in _choices(trace) if path in wanted]
+    selected = _all_selected(one, trace)
     return selected if one.scan == "systematic" else selected[:1]
 
 

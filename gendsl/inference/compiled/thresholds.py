@@ -8,9 +8,12 @@
 A_STEP = 50
 """What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
 LEAST_WORK = 50_000
-"""The least work of a chain that is worth compiling: steps x (A_STEP + choices), and A_STEP more for each
-choice but the first that a step updates in turn. Today's runtime takes about as long for it as compiling
-takes."""
+"""The least work of a chain that is worth compiling: steps x (A_STEP + choices), and more for choices that a
+step updates given all others: A_STEP for each but the first, and for all VALUES_TRIED times their share of
+the choices. Today's runtime takes about as long for it as compiling takes."""
+VALUES_TRIED = 8
+"""How many values an update of one choice tries, each of which today's runtime scores what depends on it for:
+at least as many choices as if each depended on one of those that are updated."""
 LEAST_WORK_AGAIN = 2_000
 """The same where the kernels were compiled before; making the trace that they end at takes about as long."""
 LEAST_STEPS_A_CALL = 10
