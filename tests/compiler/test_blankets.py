@@ -1276,6 +1276,18 @@ def while_walk(n, k):
 
 
 @gen
+def list_or_row(n, k):
+    """The first probabilities are a list, and the others rows of arrays."""
+    rows = [("row", s) @ ~dirichlet([2.0 if r == s else 1.0 for r in range(k)]) for s in range(k)]
+    z = []
+    for t in range(n):
+        s = ("z", t) @ ~categorical(rows[z[t - 1]] if t > 0 else [1 / k] * k)
+        z.append(s)
+    for t in range(n):
+        ("y", t) @ ~normal(2.0 * z[t], 1.0)
+
+
+@gen
 def as_many_groups(n, k):
     theta = []
     for g in range(max(GROUPS[:n]) + 1):
@@ -1308,7 +1320,7 @@ PARTS = [
     backwards, backwards_in_an_array, filled_from_the_end, rows_made_anew, neighbours_by_zip,
     all_but_the_first,
     first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
-    as_many_groups, last_group,
+    as_many_groups, last_group, list_or_row,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [

@@ -106,18 +106,23 @@ def _is_worth(
             for inner in one.then if later_one else one.orelse:
                 if isinstance(inner, Set):
                     pairs = zip(inner.targets, inner.values, strict=True)
-                    same.update(var for var, value in pairs if changing.isdisjoint(variables_of(value)))
+                    same.update(var for var, value in pairs if _is_same(value, changing))
     for one in hir.walk(loop.body):
         for expr in hir.expressions(one):
             selects = [part for part in hir.parts(expr) if isinstance(part, Op) and part.name == "select"]
             known = [(part, is_new(part.args[0])) for part in selects]
             chosen = [part.args[1 if test else 2] for part, test in known if test is not None]
-            if any(changing.isdisjoint(variables_of(part)) for part in chosen) or same & variables_of(expr):
+            if any(_is_same(part, changing) for part in chosen) or same & variables_of(expr):
                 if cost_of(expr) >= LOOP or (isinstance(one, Call) and effects.of(one.function).cost >= LOOP):
                     return True
                 if isinstance(one, Set):
                     same.update(one.targets)
     return False
+
+
+def _is_same(value: Expr, changing: set[Var]) -> bool:
+    """Whether a value is the same in all iterations, and no number that says of which type another one is."""
+    return changing.isdisjoint(variables_of(value)) and not (isinstance(value, Const) and value.kind != "f")
 
 
 def _lists_set_in(body: Body) -> set[Var]:
