@@ -319,6 +319,49 @@ def test_what_is_out_of_support_is_told():
     assert all(other[1] == tallies for other in others)
 
 
+@gen
+def with_shift(n):
+    is_shifted = ~bernoulli(0.5)
+    shift = ("shift" @ ~normal(0, 1)) if is_shifted else 0.0
+    for i in range(n):
+        label = ("label", i) @ ~categorical([0.2, 0.3, 0.5])
+        ("y", i) @ ~normal(3.0 * label + shift, 1)
+
+
+@gen
+def a_shift(trace):
+    if not trace["is_shifted"]:
+        new = ~normal(0, 1)
+
+
+@transform
+def comes_or_goes(model_in, aux_in, *, model_out, aux_out):
+    is_shifted = read(model_in["is_shifted"], discrete)
+    write(model_out["is_shifted"], not is_shifted, discrete)
+    if is_shifted:
+        write(aux_out["new"], read(model_in["shift"], continuous), continuous)
+    else:
+        write(model_out["shift"], read(aux_in["new"], continuous), continuous)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_choices_come_and_go_between_such_steps(check):
+    local = involutive(next_label, exchanged, check=check)
+    kernel = cycle(local, involutive(a_shift, comes_or_goes, check=check), local)
+    data = {("y", i): 3.0 * (i % 3) + 0.5 for i in range(12)}
+    found = {}
+    for runtime in runtimes():
+        trace = with_shift.generate((12,), data, rng=2).trace
+        with running_on(runtime):
+            run = sample(kernel, trace, 150, record=["is_shifted", ("label", 3)], seed=5, progress=False)
+        found[runtime] = [run[name].tolist() for name in ("is_shifted", ("label", 3))], dict(run.last.choices)
+        assert "by the interpreter" not in str(run.ran)
+    expected = found["reference"]
+    assert 20 < sum(expected[0][0]) < 130
+    for runtime, other in found.items():
+        assert other == expected, runtime
+
+
 @needs_llvm
 def test_the_log_density_keeps_its_digits():
     trace = start(60)
