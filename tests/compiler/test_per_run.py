@@ -28,10 +28,11 @@ from gendsl.compiler.hir.observations import observed_alone
 from gendsl.compiler.llvm.native_layout import Word
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
+from gendsl.inference.compiled.moves import flattened
 from gendsl.inference.compiled.texts import observed_of
 from gendsl.testing import running_on
 from tests.compiler.closed_outcomes import outcome
-from tests.compiler.closed_steps import WAYS, AsMachineCode, needs_llvm
+from tests.compiler.closed_steps import WAYS, AsMachineCode, compared, needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
 
 
@@ -566,3 +567,24 @@ def test_functions_of_data_that_are_infinite_or_nan_are_no_errors(monkeypatch, l
     trace = up_to.generate((limits,), observed, init={"b": -0.2}).trace
     made = same_chains(random_walk("b", 0.3), trace, monkeypatch, draws=100, record=["b"])
     assert bool(made.fallbacks) == math.isnan(last)  # a mean that is NaN is rejected by the interpreter
+
+
+@gen
+def rate_of_a_number(n):
+    k = ~uniform_discrete(1, 3)
+    for i in range(n):
+        ("z", i) @ ~bernoulli(0.3)
+    for t in range(n):
+        x = 0.1
+        unused = x if k // 2 != t else 1.0
+        ("y", t) @ ~poisson(math.exp(min(x, 3.0)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_number_that_is_set_in_a_branch_is_there_for_what_is_computed_once(way):
+    trace = rate_of_a_number.generate((5,), {("y", i): 1 for i in range(5)}, rng=1).trace
+    kernel = single_site(select("z"))
+    (part,) = flattened(kernel).parts
+    closed = ClosedKernel(trace.gen_fn, trace.args, [part.move], observed_of(trace))
+    found = {what for what, *_ in compared(way, closed, trace, kernel, 20)}
+    assert found <= {"accepted", "rejected"} and "accepted" in found

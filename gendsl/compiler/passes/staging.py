@@ -180,7 +180,7 @@ class Apart(Steady):
         found_each = {var for one in fixed if self.is_looked_up(one) for var in hir.targets(one)}
         outside = {var for found in sets.values() for var in found if self.is_read_outside(var, within)}
         left_out = {id(one) for one in fixed if self.is_of_constants(one) or self._is_filled(one)}
-        wanted = outside - found_each - self.constants
+        wanted = outside - found_each
         changing: set[Var] = set()
         kept: set[int] = set()
         left = once
