@@ -1189,6 +1189,22 @@ def test_short_calls_share_the_time_for_comparisons(monkeypatch, form):
     assert closed.compared == compared >= thresholds.FIRST_COMPARED
 
 
+@pytest.mark.parametrize(("seconds", "more"), [(1e-3, 1), (10.0, 0)])
+def test_a_chain_from_another_trace_takes_no_long_comparison_again(monkeypatch, form, seconds, more):
+    """The first step of each chain is compared where that takes little; of each text in any case."""
+    monkeypatch.setattr(thresholds, "CHEAP", 0.0)
+    kernel, trace = involutive(step_size, shifted), start()
+    with running_on(form):
+        closed = policy_of(kernel, trace, form).closed
+        assert closed.compared == 0
+        sample(kernel, trace, 2, record="mu", seed=1, progress=False)
+        compared = closed.compared
+        assert compared >= 1
+        closed.seconds = seconds
+        sample(kernel, start(), 2, record="mu", seed=1, progress=False)
+    assert closed.compared == compared + more
+
+
 def policy_of(kernel, trace, form):
     with running_on(form):
         return policy.decide(kernel, trace, np.random.default_rng(1), 100, 1, {}).machine

@@ -83,9 +83,11 @@ class Machine:
         self.beyond: str | None = None
         self.at_once, self.steps_at_once, self.draws_at_once = 1, 1000, 1
         self.others_ran, self.look_at = True, 0.0
-        self.compare_at = self.seconds = 0.0
+        self.compare_at, self.seconds = 0.0, self.closed.seconds
         if trace.scored_from is not None:  # a chain that goes on
-            self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
+            self.compare_at = self.closed.compare_at
+        elif self.seconds <= thresholds.MOST_AT_A_START:
+            self.seconds = 0.0  # so that the first step is compared in each chain
         self.only_values, self.asked_for_more = only_values, False
         self.failure: FailedText | None = None
         self.interrupt: KeyboardInterrupt | None = None

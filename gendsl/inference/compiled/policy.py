@@ -10,6 +10,7 @@ import logging
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -97,22 +98,21 @@ def _decision(
         NotClosed: why nothing is compiled.
     """
     only_values = False
-    flat = flattened(kernel)
+    flat, start = flattened(kernel), _Start(trace)
     if not runtime:
-        choices = count_of_choices(trace)
         check_all_compiled(flat, thresholds.LEAST_STEPS_A_CALL)
-        work = steps * _work(flat, trace, choices)
+        work = steps * _work(flat, start)
         if not (work >= thresholds.LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
             return Decision(None, "so few steps take less time than compiling them")
-        _check_faster(flat, trace, choices, steps)
+        _check_faster(flat, start, steps)
         read = all(map(is_read, recorders.values()))
-        updates = flat.moves + _updates_in_turn(flat, trace)
+        updates = flat.moves + _updates_in_turn(flat, start)
         if not read and thin * updates < thresholds.LEAST_STEPS_A_LOOK:
             if repeats and steps // thin < thresholds.LEAST_DRAWS_OF_FUNCTIONS:
                 return Decision(None, TOO_OFTEN)
             only_values = True
     missing = why_no_machine_code()
-    if missing is not None and not runtime and _is_text_slower(flat, trace):
+    if missing is not None and not runtime and _is_text_slower(flat, start):
         return Decision(None, f"{FEW_DEPEND}; no machine code: {missing}")
     machine = _machine(flat, trace, rng, only_values=only_values, missing=missing)
     if recorders and missing is None:
@@ -127,20 +127,20 @@ def _decision(
 
 def is_worth_compiling(calls: Mapping[Any, int], trace: Any) -> bool:
     """Whether kernels that were called so often, each time with the last trace, are worth compiling."""
-    choices = count_of_choices(trace)
-    work = (times * _work(flattened(kernel), trace, choices) for kernel, times in calls.items())
+    start = _Start(trace)
+    work = (times * _work(flattened(kernel), start) for kernel, times in calls.items())
     return sum(work) >= thresholds.LEAST_WORK
 
 
-def _work(flat: Flat, trace: Any, choices: int) -> float:
+def _work(flat: Flat, start: _Start) -> float:
     """The work of a step of a kernel for today's runtime; see `thresholds.LEAST_WORK`."""
-    work = flat.moves * (thresholds.A_STEP + choices)
+    work = flat.moves * (thresholds.A_STEP + start.choices)
     for part, often in zip(flat.parts, flat.often, strict=True):
         for move in moves_within(part):
             if isinstance(move, Updating):
-                every, visited = len(_all_selected(move, trace)), len(_selected(move, trace))
+                every, visited = len(start.selected(move)), start.in_turn(move)
                 work += often * thresholds.A_STEP * max(visited - 1, 0)
-                work += often * thresholds.VALUES_TRIED * choices * visited / max(every, 1)
+                work += often * thresholds.VALUES_TRIED * start.choices * visited / max(every, 1)
     return work
 
 
@@ -149,23 +149,54 @@ def check_called(kernel: Any, trace: Any) -> None:
     missing = why_no_machine_code()
     if missing is not None:
         raise NotClosed(missing)
-    _check_faster(flattened(kernel), trace, count_of_choices(trace))
+    _check_faster(flattened(kernel), _Start(trace))
 
 
-def _check_faster(flat: Flat, trace: Any, choices: int, steps: int = 0) -> None:
+def _check_faster(flat: Flat, start: _Start, steps: int = 0) -> None:
     """Raise `NotClosed` where steps take today's runtime less time than machine code.
 
     Args:
         steps: how many there are, if that is known.
     """
-    most = _most_choices(flat, trace, choices)
-    if choices > most and not _scores_parts_alone(flat, trace, choices, steps):
+    most = _most_choices(flat, start)
+    if start.choices > most and not _scores_parts_alone(flat, start, steps):
         raise NotClosed(f"the trace has more than {most:,} choices")
-    if _takes_longer(flat, trace, choices):
+    if _takes_longer(flat, start):
         raise NotClosed(FEW_DEPEND)
-    if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
+    if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(start.trace):
         most = thresholds.MOST_ROWS
         raise NotClosed(f"on the ellipse a distribution has a matrix of more than {most} rows")
+
+
+class _Start:
+    """The trace that steps start from.
+
+    Attributes:
+        trace: that trace.
+        choices: how many it has, or that they are too many.
+    """
+
+    def __init__(self, trace: Any) -> None:
+        self.trace, self.choices = trace, count_of_choices(trace)
+        self._selected: dict[Any, list[Any]] = {}
+
+    @cached_property
+    def paths(self) -> list[Any]:
+        """The paths of its choices, without a run of the program where their values are known."""
+        scored = self.trace.scored_from
+        return [path for path, _ in values_of(self.trace)] if scored is None else list(scored)
+
+    def selected(self, move: Updating | Resampling) -> list[Any]:
+        """Those that a move selects."""
+        wanted = move.wanted.selection
+        if wanted not in self._selected:
+            self._selected[wanted] = [path for path in self.paths if path in wanted]
+        return self._selected[wanted]
+
+    def in_turn(self, move: Updating) -> int:
+        """How many choices a step of a move updates: all in turn, or one."""
+        every = len(self.selected(move))
+        return every if move.scan == "systematic" else min(every, 1)
 
 
 def count_of_choices(trace: Any) -> int:
@@ -177,14 +208,9 @@ def count_of_choices(trace: Any) -> int:
     return observed if observed > most else sum(1 for _ in islice(values_of(trace), most + 1))
 
 
-def _choices(trace: Any) -> Any:
-    """The choices of a trace, by path, without a run of the program where their values are known."""
-    return trace.records if trace.scored_from is None else trace.scored_from
-
-
-def _most_choices(flat: Flat, trace: Any, choices: int) -> int:
+def _most_choices(flat: Flat, start: _Start) -> int:
     """How many choices a trace may have."""
-    if choices - len(trace.observed_paths) <= thresholds.FEW:
+    if start.choices - len(start.trace.observed_paths) <= thresholds.FEW:
         return thresholds.MOST_CHOICES_OF_FEW
     have_loops = all(
         _has_loop(getattr(one, "q", None)) or (isinstance(one, Updating) and one.scan == "systematic")
@@ -194,12 +220,12 @@ def _most_choices(flat: Flat, trace: Any, choices: int) -> int:
     return thresholds.MOST_CHOICES_OF_LOOPS if have_loops else thresholds.MOST_CHOICES
 
 
-def _scores_parts_alone(flat: Flat, trace: Any, choices: int, steps: int) -> bool:
+def _scores_parts_alone(flat: Flat, start: _Start, steps: int) -> bool:
     """Whether each of many steps scores what has to do with one choice."""
-    pays_from = choices / thresholds.LOADED_IN_A_STEP
-    if choices > thresholds.MOST_CHOICES_OF_PARTS or flat.moves * steps < pays_from:
+    pays_from = start.choices / thresholds.LOADED_IN_A_STEP
+    if start.choices > thresholds.MOST_CHOICES_OF_PARTS or flat.moves * steps < pays_from:
         return False
-    return compiled_text(flat.parts, trace).scores_changes
+    return compiled_text(flat.parts, start.trace).scores_changes
 
 
 def _has_loop(program: Any) -> bool:
@@ -209,7 +235,7 @@ def _has_loop(program: Any) -> bool:
     return any(isinstance(node, _LOOPS) for node in program.compiled.origin.parts)
 
 
-def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
+def _takes_longer(flat: Flat, start: _Start) -> bool:
     """Whether a step takes machine code longer, which looks at all choices each time that one is updated.
 
     Today's runtime looks at those that depend on a choice: at least at as many as if each depended on one of
@@ -217,6 +243,7 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
     granted that it is no slower.
     """
     native = today = updates = 0.0
+    trace, choices = start.trace, start.choices
     visited: list[tuple[float, list[Any]]] = []
     for part, often in zip(flat.parts, flat.often, strict=True):
         for move in moves_within(part):
@@ -226,11 +253,9 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 today += often * max(choices, thresholds.A_MOVE)
                 continue
             assert isinstance(move, (Updating, Resampling))
-            wanted = move.wanted.selection
-            selected = [path for path in _choices(trace) if path in wanted]
+            selected = start.selected(move)
             if selected:
-                in_turn = isinstance(move, Updating) and move.scan == "systematic"
-                visits = often * (len(selected) if in_turn else 1)
+                visits = often * (start.in_turn(move) if isinstance(move, Updating) else 1)
                 native += visits * choices
                 updates += visits * choices * isinstance(move, Updating)
                 dependents = thresholds.A_DEPENDENT * choices / len(selected)
@@ -305,47 +330,35 @@ def why_no_machine_code() -> str | None:
     return native.available()
 
 
-def _is_text_slower(flat: Flat, trace: Any) -> bool:
+def _is_text_slower(flat: Flat, start: _Start) -> bool:
     """Whether Python text would take longer than today's runtime.
 
     A text looks at all choices in each step, at those of loops over data all at once. Today's runtime looks
     at those that depend on what a step changes.
     """
+    trace, paths = start.trace, start.paths
     closed = compiled_text(flat.parts, trace)
-    values = _choices(trace)
-    singly, may_change = closed.looked_at(values)
+    singly, may_change = closed.looked_at(paths)
     changed = [path for path in may_change if path not in trace.observed_paths]
     moves = [one for part in flat.parts for one in moves_within(part)]
-    in_turn = max((len(_selected(one, trace)) for one in moves if isinstance(one, Updating)), default=0)
+    in_turn = max((start.in_turn(one) for one in moves if isinstance(one, Updating)), default=0)
     if not changed or max(singly, in_turn) <= thresholds.MOST_SINGLY:
         return False
     dependents = _dependents(trace, changed)
-    if in_turn > thresholds.MOST_SINGLY and dependents < len(values) / thresholds.ONE_BY_ONE:
+    if in_turn > thresholds.MOST_SINGLY and dependents < len(paths) / thresholds.ONE_BY_ONE:
         return True
     most = len(changed) if closed.writes_in_loops else 1
     return singly > thresholds.MOST_SINGLY + thresholds.ONE_BY_ONE * most * dependents
 
 
-def _updates_in_turn(flat: Flat, trace: Any) -> float:
+def _updates_in_turn(flat: Flat, start: _Start) -> float:
     """How many choices a step updates one after another, but for the first of each kernel."""
     more = 0.0
     for part, often in zip(flat.parts, flat.often, strict=True):
         for move in moves_within(part):
             if isinstance(move, Updating):
-                more += often * max(len(_selected(move, trace)) - 1, 0)
+                more += often * max(start.in_turn(move) - 1, 0)
     return more
-
-
-def _all_selected(one: Updating, trace: Any) -> list[Any]:
-    """The choices that a move may update."""
-    wanted = one.wanted.selection
-    return [path for path in _choices(trace) if path in wanted]
-
-
-def _selected(one: Updating, trace: Any) -> list[Any]:
-    """The choices that a move updates in turn, or one of them."""
-    selected = _all_selected(one, trace)
-    return selected if one.scan == "systematic" else selected[:1]
 
 
 def _give_functions(

@@ -60,6 +60,8 @@ FIRST_COMPARED = 16
 """How many steps are compared with the reference as soon as there is time; the first is in any case."""
 CHEAP = 5e-3
 """How many seconds one of these may take in any case."""
+MOST_AT_A_START = 0.03
+"""How many seconds the first comparison of a chain may take in any case, if its kernels ran before."""
 SAMPLED = 0.02
 """Which part of the time steps are compared in, if nothing is new."""
 MOST_FALLBACKS = 0.1
