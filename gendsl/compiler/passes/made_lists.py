@@ -115,7 +115,8 @@ class MadeLists:
         for one in self.every:
             made = None
             if isinstance(one, (New, Fill)) and self.indices.sets[one.target] == 1:
-                made = self._nested(one) if one.layout == ("r",) else self._flat(one)
+                made = self._nested(one) if one.layout == ("r",) else None
+                made = made or self._flat(one)
             elif isinstance(one, Call) and one.function.on_dict[0] == "new_dict":
                 made = self._dict(one)
             if made is not None:

@@ -320,7 +320,7 @@ class _Apart:
 
     def _is_known_ahead(self, wanted: set[Var], appends: list[Append]) -> bool:
         """Whether what an iteration leaves in variables, or lists, needs nothing that iterations leave."""
-        if any(var.kind == "r" for var in wanted):
+        if not all(self._is_value(var) for var in wanted):
             return False
         try:
             sliced = self._slice(wanted, appends, {})
@@ -329,6 +329,21 @@ class _Apart:
         read, surely = exposed(sliced)
         inside = {var for one in hir.walk(self.body) for var in hir.targets(one)}
         return not read & inside and surely is not None and wanted <= surely
+
+    def _is_value(self, var: Var) -> bool:
+        """Whether a variable is a number, or a list in a trace, which nothing changes."""
+        known, looked_at = {var}, set[Var]()
+        while known > looked_at:
+            one = (known - looked_at).pop()
+            looked_at.add(one)
+            for setting in hir.walk(self.body) if one.kind == "r" else ():
+                if one not in hir.targets(setting) or isinstance(setting, Visit):
+                    continue
+                value = setting.values[setting.targets.index(one)] if isinstance(setting, Set) else None
+                if not isinstance(value, Var):
+                    return False
+                known.add(value)
+        return True
 
     def _slice(self, wanted: set[Var], appends: list[Append], parts: dict[int, Statement]) -> Body:
         """What an iteration computes variables by, and adds to lists.
