@@ -41,10 +41,8 @@ from gendsl.compiler.hir import (
     For,
     Function,
     If,
-    Leave,
     Load,
     Loop,
-    Next,
     Op,
     Primitive,
     Read,
@@ -61,7 +59,7 @@ from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.clean import clean_one
 from gendsl.compiler.passes.indices import name_places
 from gendsl.compiler.passes.inline import NotInlinedError, inlined
-from gendsl.compiler.passes.iterations import Iterations
+from gendsl.compiler.passes.iterations import Iterations, relabel
 from gendsl.compiler.passes.list_items import resolve
 from gendsl.compiler.passes.lookups import once
 from gendsl.compiler.passes.loops import apart, name_bounds, name_lists, set_surely
@@ -168,7 +166,7 @@ class _Blanket:
             box
             for box in boxes or ()
             if all(
-                any(key.may_meet(other) for key in keys for other in where[var])
+                any(_meets(key, other) for key in keys for other in where[var])
                 for var, keys in box.items()
                 if var in where
             )
@@ -195,7 +193,7 @@ class _Blanket:
             return "all"
         inside, keys = self._inside(loop, where), self._keys(loop, where)
         is_computed = any(key.computed is not None for key in keys)
-        if is_computed and len({key.axis for key in keys}) > 1:
+        if is_computed and len({key.axis for key in keys if key.computed is not None}) > 1:
             return "all"
         if all(loop.var in box for boxes in inside for box in boxes):
             return "few"
@@ -302,8 +300,8 @@ class _Blanket:
     def _few_iterations(self, loop: For, where: Where, *, is_mixed: bool) -> Body:
         """The iterations of a loop that the choice has to do with, behind what the loop makes besides."""
         keys = self._keys(loop, where)
-        if any(key.computed is not None for key in keys):
-            return [self._all_iterations(loop), *self._of_index(loop, keys, where)]
+        computed = [key for key in keys if key.computed is not None]
+        keys = [key for key in keys if key.computed is None]
         iterations = Iterations(self.names, self.labels, loop, self.at)
         found, places = iterations.at_keys(keys)
         rest = self._others(loop, where, places) if is_mixed else self._all_iterations(loop)
@@ -313,15 +311,20 @@ class _Blanket:
             before = zip(keys[:number], places[:number], strict=True)
             others = [other for each, other in before if each.may_meet(key)]
             result.append(If(iterations.runs(place, others), once(body, loop), [], line=loop.line))
+        if computed:
+            var = Var(self.names.new(loop.var.name), "i")
+            body = once(self._iteration(loop, var, {**where, loop.var: frozenset(computed)}), loop)
+            is_other: Expr = hir.TRUE
+            for place in places:
+                is_other = hir.both(is_other, Op("ne", (var, place), "b"))
+            body = body if is_other == hir.TRUE else [If(is_other, body, [], line=loop.line)]
+            noting = [
+                self.reach.data.noting(loop, key.axis, index, is_many=key.is_many)
+                for key in computed
+                if (index := key.computed) is not None
+            ]
+            result += iterations.of_index(computed[0].axis, noting, var, body)
         return result
-
-    def _of_index(self, loop: For, keys: list[Key], where: Where) -> Body:
-        """The iterations that an index of them has for the choice."""
-        iterations = Iterations(self.names, self.labels, loop, self.at)
-        computes = [None if key.computed is None else self.reach.computes(loop, key.computed) for key in keys]
-        var = Var(self.names.new(loop.var.name), "i")
-        body = self._iteration(loop, var, {**where, loop.var: frozenset(keys)})
-        return iterations.of_index(keys, computes, var, once(body, loop))
 
     def _others(self, loop: For, where: Where, places: list[Var]) -> For:
         """All iterations of a loop but those that are found by keys."""
@@ -331,8 +334,6 @@ class _Blanket:
         for place in places:
             test = hir.both(test, Op("ne", (loop.var, place), "b"))
         rest.body = [If(test, body, [], line=loop.line)]
-        rest.label = next(self.labels)
-        _relabel(rest.body, loop.label, rest.label)
         self._rename([rest])
         return rest
 
@@ -340,8 +341,6 @@ class _Blanket:
         """What a loop makes that has nothing to do with the choice, if anything needs it."""
         rest = copy.copy(loop)
         rest.body = self._unrelated(loop.body)
-        rest.label = next(self.labels)
-        _relabel(rest.body, loop.label, rest.label)
         self._rename([rest])
         return rest
 
@@ -384,15 +383,15 @@ class _Blanket:
         return result
 
     def _rename(self, body: Body) -> None:
-        """Give the variables that are set in a copy of an iteration names of their own."""
+        """Give the variables that are set in a copy of an iteration names of their own, and loops labels."""
+        relabel(body, self.labels, {})
         own = {var: None for one in hir.walk(body) for var in hir.targets(one) if var not in self.reach.sums}
         rename(body, {var: Var(self.names.new(var.name), var.kind) for var in own})
 
 
-def _relabel(body: Body, old: int, new: int) -> None:
-    for one in hir.walk(body):
-        if isinstance(one, (Leave, Next)) and one.label == old:
-            one.label = new
+def _meets(key: Key, other: Key) -> bool:
+    """Whether a key may say an iteration that is found by another; an index finds those of no other keys."""
+    return (other.computed is None or key.computed is not None) and key.may_meet(other)
 
 
 def _changed(one: Statement) -> Expr | None:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
+    Block,
     Body,
     Call,
     Const,
@@ -29,14 +30,16 @@ from gendsl.compiler.hir import (
     Load,
     Loop,
     New,
+    Next,
     Op,
     Return,
     Set,
+    Statement,
     Store,
     Var,
 )
 from gendsl.compiler.hir.rewriting import variables_of
-from gendsl.compiler.passes.indices import Linear
+from gendsl.compiler.passes.of_data import NOTED
 from gendsl.compiler.passes.reach import Key
 from gendsl.compiler.passes.staging import Names
 
@@ -74,25 +77,21 @@ class Iterations:
         return test
 
     def of_index(
-        self,
-        keys: Sequence[Key],
-        computes: Sequence[tuple[Body, set[Var]] | None],
-        var: Var,
-        body: Body,
+        self, axis: int, noting: Sequence[tuple[Body, set[Var]]], var: Var, body: Body
     ) -> Body:
         """Run statements for the iterations that an index of them has.
 
         Args:
-            computes: for each key what computes its index, and from what; None where it is the loop's
-                variable with a sign, and something added.
+            axis: of which of the indices of the choice.
+            noting: what notes the numbers that an index is in an iteration, and from what; see `of_data`.
             var: the loop's variable in the statements.
         """
         loop, line = self.loop, self.loop.line
-        made = self._index(keys, computes)
+        made = self._index(noting)
         lists = [Var(self.names.new(name), "r") for name in ("heads", "nexts", "iterations")]
         heads, nexts, iterations = lists
         entry, size = Var(self.names.new("entry"), "i"), Var(self.names.new("size"), "i")
-        at, bucket = self.at[keys[0].axis], Var(self.names.new("bucket"), "i")
+        at, bucket = self.at[axis], Var(self.names.new("bucket"), "i")
         label = next(self.labels)
         return [
             Call(list(lists), made, list(made.parameters), line=line),
@@ -121,69 +120,68 @@ class Iterations:
         most = Op("add", (Op("mul", (Const(_TIMES, "i"), count), "i"), Const(_LEAST, "i")), "i")
         return Op("imin", (key, most), "i")
 
-    def _index(
-        self, keys: Sequence[Key], computes: Sequence[tuple[Body, set[Var]] | None]
-    ) -> Function:
+    def _index(self, noting: Sequence[tuple[Body, set[Var]]]) -> Function:
         """The function that makes the index: for each number the first entry, for each entry the next."""
-        loop = self.loop
-        outside = variables_of(loop.start, loop.stop)
-        slices: Body = []
-        exprs: list[Expr] = []
-        for key, found in zip(keys, computes, strict=True):
-            if found is not None:
-                assert key.computed is not None
-                unset = sorted(variables_of(key.computed) - {loop.var} - found[1])
-                nothing: list[Expr] = [_NONE if var.kind == "i" else hir.ZEROS[var.kind] for var in unset]
-                slices.append(Set(list(unset), nothing))
-                slices += hir.copied_body(found[0])
-                outside |= found[1]
-                exprs.append(key.computed)
-            else:
-                moved = Linear.of({loop.var: key.sign}, 0).plus(key.offset)
-                exprs.append(moved.expr())
-                outside |= variables_of(moved.expr()) - {loop.var}
+        loop, names = self.loop, self.names
+        outside = variables_of(loop.start, loop.stop).union(*(given for _, given in noting))
         parameters = sorted(outside)
-        names = self.names
         heads, nexts, iterations = (Var(names.new(name), "r") for name in ("heads", "nexts", "iterations"))
-        back, count, size, head, number = (
-            Var(names.new(name), "i") for name in ("back", "count", "size", "head", "number")
-        )
-        key_vars = [Var(names.new("key"), "i") for _ in keys]
-        body: Body = [
-            Set([loop.var], [Op("sub", (Op("sub", (loop.stop, _ONE), "i"), back), "i")]),
-            *slices,
-        ]
-        for number_of, (var, expr) in enumerate(zip(key_vars, exprs, strict=True)):
-            body.append(Set([var], [self._bucket(expr)]))
-            is_new: Expr = Op("ge", (var, _ZERO), "b")
-            for other in key_vars[:number_of]:
-                is_new = hir.both(is_new, Op("ne", (var, other), "b"))
-            grow = Var(names.new("grow"), "i")
-            body.append(
-                If(
-                    is_new,
-                    [
-                        Length(size, heads, ("i",)),
-                        For(
-                            grow, size, Op("add", (var, _ONE), "i"), _ONE,
-                            [Append(heads, ("i",), (_NONE,))], next(self.labels),
-                        ),
-                        Load([head], heads, ("i",), var),
-                        Append(nexts, ("i",), (head,)),
-                        Append(iterations, ("i",), (loop.var,)),
-                        Length(number, iterations, ("i",)),
-                        Store(heads, ("i",), var, (Op("sub", (number, _ONE), "i"),)),
-                    ],
-                    [],
-                )
-            )  # fmt: skip
+        back, count = (Var(names.new(name), "i") for name in ("back", "count"))
+        label = next(self.labels)
+
+        def put(one: Statement) -> Body | None:
+            if isinstance(one, Append) and one.list == NOTED:
+                return self._put(one.item[0], heads, nexts, iterations)
+            return None
+
+        body: Body = [Set([loop.var], [Op("sub", (Op("sub", (loop.stop, _ONE), "i"), back), "i")])]
+        for noted, _ in noting:
+            own = hir.copied_body(noted)
+            relabel(own, self.labels, {loop.label: label})
+            body += hir.copied_body(own, put)
         count_of = Op("imax", (Op("sub", (loop.stop, loop.start), "i"), _ZERO), "i")
         every: Body = [
             *(New(one, ("i",), []) for one in (heads, nexts, iterations)),
             Set([count], [count_of]),
-            For(back, _ZERO, count, _ONE, body, next(self.labels)),
+            For(back, _ZERO, count, _ONE, body, label),
             Return([heads, nexts, iterations]),
         ]
         made = Function(names.new("iterations_of"), parameters, ["r", "r", "r"], every)
         made.origin, made.repeats = "an index of iterations", True
         return made
+
+    def _put(self, index: Expr, heads: Var, nexts: Var, iterations: Var) -> Body:
+        """Let an index have the iteration for a number, once."""
+        key, size, head, last, number, grow = (
+            Var(self.names.new(name), "i") for name in ("key", "size", "head", "last", "number", "grow")
+        )
+        one_more = Op("add", (key, _ONE), "i")
+        is_new = Op("or", (Op("lt", (head, _ZERO), "b"), Op("ne", (last, self.loop.var), "b")), "b")
+        add: Body = [
+            Append(nexts, ("i",), (head,)),
+            Append(iterations, ("i",), (self.loop.var,)),
+            Length(number, iterations, ("i",)),
+            Store(heads, ("i",), key, (Op("sub", (number, _ONE), "i"),)),
+        ]
+        find: Body = [
+            Length(size, heads, ("i",)),
+            For(grow, size, one_more, _ONE, [Append(heads, ("i",), (_NONE,))], next(self.labels)),
+            Load([head], heads, ("i",), key),
+            Set([last], [_NONE]),
+            If(Op("ge", (head, _ZERO), "b"), [Load([last], iterations, ("i",), head)], []),
+            If(is_new, add, []),
+        ]
+        return [Set([key], [self._bucket(index)]), If(Op("ge", (key, _ZERO), "b"), find, [])]
+
+
+def relabel(body: Body, labels: Iterator[int], named: dict[int, int]) -> None:
+    """Give the loops of a copy labels of their own.
+
+    Args:
+        named: those of loops around it that are others, too.
+    """
+    for one in hir.walk(body):
+        if isinstance(one, (For, Loop, Block)):
+            named[one.label] = one.label = next(labels)
+        elif isinstance(one, (Leave, Next)):
+            one.label = named.get(one.label, one.label)

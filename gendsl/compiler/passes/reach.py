@@ -3,7 +3,8 @@
 A variable is *reached* if it may have another value where the choice has. Within loops whose iterations need
 nothing of one another it may be reached in a few iterations alone: where the choice is at the address
 (..., j) and is read at an index e, in those in which e is j. Where e is the loop's variable with a sign, and
-something added, there is one such iteration; where it is computed from data, an index of them is made.
+something added, there is one such iteration; where it is computed from data, an index of them is made. So it
+is for a loop around that one, in each of whose iterations e is many numbers, as the neighbours of a site are.
 
 So for each variable there are some *boxes*: for some loops, keys that say which iterations these are. What is
 in none of them is not reached.
@@ -14,7 +15,7 @@ All of it is found whatever the order of statements, until nothing more is found
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gendsl.compiler import hir
@@ -50,9 +51,9 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.templates import Template
 from gendsl.compiler.hir.text_effects import Layouts, TextEffects, meet, read_by
-from gendsl.compiler.passes.axes_variables import needed_by
 from gendsl.compiler.passes.indices import Indices, Linear
 from gendsl.compiler.passes.loops import Loops
+from gendsl.compiler.passes.of_data import OfData
 from gendsl.compiler.passes.term_sums import sums_of
 
 _MOST_KEYS = 6
@@ -64,7 +65,6 @@ _STATEMENTS = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Return,
     Fail, Visit, Read,
 )  # fmt: skip
-_OF_DATA = (Set, New, Fill, Length, Load, Store, Append, If, For, Loop, Block, Leave, Next, Call)
 _NOTES = frozenset(["impossible", "cover"])
 _DIVIDE = frozenset(["floordiv", "mod", "truediv"])
 
@@ -75,12 +75,14 @@ class Key(NamedTuple):
     Attributes:
         axis: which of the choice's indices; ANY for the one iteration in which the variable is the offset.
         computed: the index, where it is computed from data in another way; then there is no sign.
+        is_many: whether it is computed in a loop within this one, so that it is one of many numbers.
     """
 
     axis: int
     sign: int
     offset: Linear
     computed: Expr | None = None
+    is_many: bool = False
 
     def place(self, at: Sequence[Var]) -> Linear:
         """The iteration, for the indices of the choice; there is none such where the index is computed."""
@@ -91,7 +93,8 @@ class Key(NamedTuple):
 
     def order(self) -> tuple[Any, ...]:
         """What sorts keys by the iterations that they say, as far as these can be told."""
-        return self.axis, self.sign, repr((self.offset.terms, self.computed)), -self.sign * self.offset.number
+        known = self.offset.terms, self.computed, self.is_many
+        return self.axis, self.sign, repr(known), -self.sign * self.offset.number
 
     def may_meet(self, other: Key) -> bool:
         """Whether both may say the same iteration."""
@@ -116,6 +119,7 @@ class Reach:
         sums: the variables that do nothing but to add up terms; they don't count as reached.
         indices: what is known of indices.
         loops: the loops and lists.
+        data: what is computed from data alone.
     """
 
     def __init__(self, function: Function, template: Template, effects: TextEffects) -> None:
@@ -131,11 +135,7 @@ class Reach:
         self.sums = sums
         self.indices = Indices(function)
         self.loops = Loops(function, sums, effects, self.indices)
-        self.setters: dict[Var, list[Statement]] = {}
-        for one in self.loops.every:
-            for target in hir.targets(one):
-                self.setters.setdefault(target, []).append(one)
-        self.given, self.left_by_loops = self._given(in_loops=False), self._given(in_loops=True)
+        self.data = OfData(function, template, effects, self.indices, self.loops)
         self.reached: dict[Var, Boxes] = {}
         self.contents: dict[Expr, Boxes] = {}
         self.lengths: dict[Expr, Boxes] = {}
@@ -212,13 +212,25 @@ class Reach:
         """The iterations in which a choice has the address of the one that has another value."""
         box: Box = {}
         for axis, index in enumerate(one.indices):
-            found = self._key(one, axis, index)
-            if found is not None and found[0] not in box:
-                box[found[0]] = frozenset([found[1]])
+            for var, key in self._keys(one, axis, index):
+                box.setdefault(var, frozenset([key]))
         return (box,)
 
+    def _keys(self, one: Statement, axis: int, index: Expr) -> Iterator[tuple[Var, Key]]:
+        """The iterations of loops in which an index is one of the choice's: of an inner one, and of those
+        around it of whose iterations it is computed.
+        """
+        around = [outer for outer in self.indices.around[id(one)] if isinstance(outer, For)]
+        found = self._key(one, axis, index)
+        if found is not None:
+            yield found
+            around = around[: next(at for at, loop in enumerate(around) if loop.var == found[0])]
+        for loop in around:
+            if loop.var in self.loops.independent and self.data.collects(loop, axis, index) is not None:
+                yield loop.var, Key(axis, 0, Linear((), 0), index, True)
+
     def _key(self, one: Statement, axis: int, index: Expr) -> tuple[Var, Key] | None:
-        """The iterations of a loop in which an index is one of the choice's."""
+        """The iterations of one loop, the innermost of which that is known."""
         linear = self.indices.linear(index)
         around = [outer for outer in self.indices.around[id(one)] if isinstance(outer, For)]
         inner = [loop for loop in reversed(around) if loop.var in self.loops.independent]
@@ -228,7 +240,7 @@ class Reach:
             if abs(sign) == 1 and variables_of(*(x for x, _ in rest.terms)).isdisjoint(set_inside):
                 return loop.var, Key(axis, sign, rest)
         for loop in inner:
-            found = self.computes(loop, index) if linear.terms else None
+            found = self.data.computes(loop, index) if linear.terms else None
             if found is not None and self._is_come_to(one, loop, index, found[0]):
                 return loop.var, Key(axis, 0, Linear((), 0), index)
         return None
@@ -248,77 +260,6 @@ class Reach:
         inside = {var for x in hir.walk([loop]) for var in hir.targets(x)}
         divisions = (x for expr in exprs for x in hir.parts(expr) if isinstance(x, Op) and x.name in _DIVIDE)
         return all(variables_of(x.args[-1]).isdisjoint(inside) for x in divisions)
-
-    def computes(self, loop: For, index: Expr) -> tuple[Body, set[Var]] | None:
-        """What computes an index in a loop from data, and the variables that this is given from outside."""
-        if any(self.indices.sets[var] != 1 for var in variables_of(index)):
-            return None
-        inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
-        body, live = needed_by(loop.body, variables_of(index))
-        for one in hir.walk(body):
-            if not isinstance(one, _OF_DATA):
-                return None
-            if isinstance(one, Call):
-                effects = self.effects.of(one.function)
-                if not effects.pure or effects.changes:
-                    return None
-        live = (live - (variables_of(index) & inside)) | variables_of(loop.start, loop.stop)
-        outside = live - {loop.var}
-        if not outside.isdisjoint(inside) or not all(self._is_given(var, loop) for var in outside):
-            return None
-        return body, outside
-
-    def _given(self, *, in_loops: bool) -> set[Var]:
-        """The variables that are the same whatever choices there are, and lists that nothing changes.
-
-        Args:
-            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops or
-                branches.
-        """
-        every = self.loops.every
-        if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
-            return set()
-        changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
-        found: set[Var] = set(self.function.parameters) - changed
-        found |= {
-            var
-            for var, made in self.setters.items()
-            if var not in changed and all(self._is_simple(one, len(made) > 1, in_loops) for one in made)
-        }
-        while True:
-            others = {
-                var
-                for var in found & self.setters.keys()
-                if not all(self._read_for(one, in_loops) <= found for one in self.setters[var])
-            }
-            if not others:
-                return found
-            found -= others
-
-    def _is_simple(self, one: Statement, is_one_of_several: bool, in_loops: bool) -> bool:
-        """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
-        if isinstance(one, For):
-            return in_loops
-        if not isinstance(one, (Set, Load, Length, New, Fill)):
-            return False
-        if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
-            return False
-        others = (Loop, Block) if in_loops else (If,)
-        return not any(isinstance(outer, others) for outer in self.indices.around[id(one)])
-
-    def _read_for(self, one: Statement, in_loops: bool) -> set[Var]:
-        """What a statement reads, and what the loops and tests around it do."""
-        around = self.indices.around[id(one)] if in_loops else ()
-        return read_by(one).union(*map(read_by, around))
-
-    def _is_given(self, var: Var, loop: For) -> bool:
-        """Whether a variable is the same whatever choices there are, and in all runs of a loop."""
-        if var in self.given:
-            return True
-        around = set(map(id, self.indices.around[id(loop)]))
-        makers = self.setters.get(var, ())
-        loops = {id(x) for one in makers for x in (one, *self.indices.around[id(one)]) if isinstance(x, For)}
-        return var in self.left_by_loops and around.isdisjoint(loops)
 
     def _only_there(self, one: Statement, boxes: Boxes | None) -> Boxes | None:
         """The same for a statement that is come to in one iteration alone, as in a branch of `t == 0`."""
@@ -425,6 +366,7 @@ class Reach:
 
 
 _EVERYWHERE: Boxes = ({},)
+
 
 
 def _kinds(layout: tuple[str, ...]) -> Layouts:

@@ -1,0 +1,220 @@
+"""What a text computes from data alone, whatever choices there are: the indices of choices that it looks up.
+
+In an iteration of a loop an index may be one number, as the end of an edge is, or one of many, as the
+neighbours of a site are: then it is computed in a loop within that one, and what computes it there is taken
+out of that, with all that decides whether it is come to.
+"""
+
+from __future__ import annotations
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import (
+    Append,
+    Block,
+    Body,
+    Call,
+    Const,
+    Expr,
+    Fail,
+    Fill,
+    For,
+    Function,
+    If,
+    Leave,
+    Length,
+    Load,
+    Loop,
+    New,
+    Next,
+    Primitive,
+    Read,
+    Return,
+    Set,
+    Statement,
+    Store,
+    Truncate,
+    Var,
+    Visit,
+)
+from gendsl.compiler.hir.rewriting import variables_of
+from gendsl.compiler.hir.templates import Template
+from gendsl.compiler.hir.text_effects import TextEffects, read_by
+from gendsl.compiler.passes.axes_variables import exposed, needed_by
+from gendsl.compiler.passes.indices import Indices
+from gendsl.compiler.passes.loops import Loops
+from gendsl.compiler.passes.needed import keep_needed
+
+NOTED = Var("noted", "r")
+"""The list that numbers are added to which an index is in an iteration of a loop."""
+_OF_DATA = (Set, New, Fill, Length, Load, Store, Append, If, For, Loop, Block, Leave, Next, Call)
+
+
+class OfData:
+    """What is computed from data in a function.
+
+    Attributes:
+        given: the variables that are the same whatever choices there are, and lists that nothing changes.
+        left_by_loops: the same with those of an iteration of a loop, and those that loops or branches leave.
+    """
+
+    def __init__(
+        self, function: Function, template: Template, effects: TextEffects, indices: Indices, loops: Loops
+    ) -> None:
+        self.function, self.template, self.effects = function, template, effects
+        self.indices, self.loops = indices, loops
+        self.setters: dict[Var, list[Statement]] = {}
+        for one in loops.every:
+            for target in hir.targets(one):
+                self.setters.setdefault(target, []).append(one)
+        self.given, self.left_by_loops = self._given(in_loops=False), self._given(in_loops=True)
+        self._found: dict[tuple[Var, int, Expr], tuple[Body, set[Var]] | None] = {}
+
+    def noting(self, loop: For, axis: int, index: Expr, *, is_many: bool) -> tuple[Body, set[Var]]:
+        """What adds the numbers to a list, `NOTED`, that an index is in an iteration of a loop.
+
+        It comes with the variables that it is given from outside.
+
+        Args:
+            axis: of which of the indices of a choice it is one.
+            is_many: whether it is one of many numbers.
+        """
+        if is_many:
+            found = self.collects(loop, axis, index)
+            assert found is not None
+            return found
+        found = self.computes(loop, index)
+        assert found is not None
+        body, outside = found
+        unset = sorted(variables_of(index) - {loop.var} - outside)
+        nothing: list[Expr] = [Const(-1, "i") if var.kind == "i" else hir.ZEROS[var.kind] for var in unset]
+        return [Set(list(unset), nothing), *body, _noted(index)], outside
+
+    def collects(self, loop: For, axis: int, index: Expr) -> tuple[Body, set[Var]] | None:
+        """What notes the numbers that an index is where choices are read in a loop, if that is data."""
+        key = loop.var, axis, index
+        if key not in self._found:
+            self._found[key] = self._collected(loop, axis, index)
+        return self._found[key]
+
+    def _collected(self, loop: For, axis: int, index: Expr) -> tuple[Body, set[Var]] | None:
+        inside = list(hir.walk(loop.body))
+        if not self._depends_on(index, loop):
+            return None
+
+        def noted(one: Statement) -> Body | None:
+            match one:
+                case Visit(template=template, indices=indices) | Read(template=template, indices=indices):
+                    is_noted = template == self.template and indices[axis] == index
+                    read = Read(list(one.targets), template, indices, False)
+                    return [_noted(index), read] if is_noted else [read]
+                case Append(list=ref) | Store(list=ref) | Truncate(list=ref):
+                    return None if self.loops.is_made_in(ref, loop) else []
+                case Return() | Fail() | Primitive():  # none came to these in the current trace
+                    return []
+            return None
+
+        each = For(loop.var, loop.start, loop.stop, loop.step, hir.copied_body(loop.body, noted), loop.label)
+        made = Function("noted", [], ["r"], [New(NOTED, ("i",), []), each, Return([NOTED])])
+        keep_needed(made, self.effects)
+        body = each.body
+        live = (exposed(body)[0] - {NOTED, loop.var}) | variables_of(loop.start, loop.stop)
+        for one in hir.walk(body):
+            if not isinstance(one, _OF_DATA):
+                return None
+            if isinstance(one, Call) and self.effects.of(one.function).changes:
+                return None
+        set_inside = {var for one in inside for var in hir.targets(one)}
+        if not live.isdisjoint(set_inside) or not all(self._is_given(var, loop) for var in live):
+            return None
+        return body, live
+
+    def _depends_on(self, index: Expr, loop: For) -> bool:
+        """Whether an index is computed from the variable of a loop."""
+        known, looked_at = set(variables_of(index)), set[Var]()
+        inside = {id(one) for one in hir.walk(loop.body)}
+        while known > looked_at:
+            var = (known - looked_at).pop()
+            looked_at.add(var)
+            if var == loop.var:
+                return True
+            for one in self.setters.get(var, ()):
+                if id(one) in inside and not isinstance(one, For):
+                    known |= read_by(one)
+                elif id(one) in inside and isinstance(one, For):
+                    known |= variables_of(one.start)
+        return False
+
+    def computes(self, loop: For, index: Expr) -> tuple[Body, set[Var]] | None:
+        """What computes an index in a loop from data, and the variables that this is given from outside."""
+        if any(self.indices.sets[var] != 1 for var in variables_of(index)):
+            return None
+        inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
+        body, live = needed_by(loop.body, variables_of(index))
+        for one in hir.walk(body):
+            if not isinstance(one, _OF_DATA):
+                return None
+            if isinstance(one, Call):
+                effects = self.effects.of(one.function)
+                if not effects.pure or effects.changes:
+                    return None
+        live = (live - (variables_of(index) & inside)) | variables_of(loop.start, loop.stop)
+        outside = live - {loop.var}
+        if not outside.isdisjoint(inside) or not all(self._is_given(var, loop) for var in outside):
+            return None
+        return body, outside
+
+    def _given(self, *, in_loops: bool) -> set[Var]:
+        """The variables that are the same whatever choices there are, and lists that nothing changes.
+
+        Args:
+            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops or
+                branches.
+        """
+        every = self.loops.every
+        if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
+            return set()
+        changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
+        found: set[Var] = set(self.function.parameters) - changed
+        found |= {
+            var
+            for var, made in self.setters.items()
+            if var not in changed and all(self._is_simple(one, len(made) > 1, in_loops) for one in made)
+        }
+        while True:
+            others = {
+                var
+                for var in found & self.setters.keys()
+                if not all(self._read_for(one, in_loops) <= found for one in self.setters[var])
+            }
+            if not others:
+                return found
+            found -= others
+
+    def _is_simple(self, one: Statement, is_one_of_several: bool, in_loops: bool) -> bool:
+        """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
+        if isinstance(one, For):
+            return in_loops
+        if not isinstance(one, (Set, Load, Length, New, Fill)):
+            return False
+        if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
+            return False
+        others = (Loop, Block) if in_loops else (If,)
+        return not any(isinstance(outer, others) for outer in self.indices.around[id(one)])
+
+    def _read_for(self, one: Statement, in_loops: bool) -> set[Var]:
+        """What a statement reads, and what the loops and tests around it do."""
+        around = self.indices.around[id(one)] if in_loops else ()
+        return read_by(one).union(*map(read_by, around))
+
+    def _is_given(self, var: Var, loop: For) -> bool:
+        """Whether a variable is the same whatever choices there are, and in all runs of a loop."""
+        if var in self.given:
+            return True
+        around = set(map(id, self.indices.around[id(loop)]))
+        makers = self.setters.get(var, ())
+        loops = {id(x) for one in makers for x in (one, *self.indices.around[id(one)]) if isinstance(x, For)}
+        return var in self.left_by_loops and around.isdisjoint(loops)
+
+
+def _noted(index: Expr) -> Append:
+    return Append(NOTED, ("i",), (index,))
