@@ -1306,6 +1306,130 @@ def last_group(n, k):
         ("y", i) @ ~normal(theta[GROUPS[i]], 1.0)
 
 
+NEAR = [[1, 4], [0, 2, 5], [1], [], [0, 5, 5], [1, 4, 6], [5, 7, 9], [6, 8], [7], [6, -10]]
+"""The sites near a site: one twice, and one counted from the end."""
+
+
+@gen
+def near(n, k):
+    zs = []
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        zs.append(z)
+    for i in range(n):
+        ("y", i) @ ~normal(sum(zs[j] for j in NEAR[i]) - 0.5 * zs[i], 1.0)
+
+
+@gen
+def near_of_those_near(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        total = 0.0
+        for j in NEAR[i]:
+            for other in NEAR[j]:
+                total += zs[other] * (1 + zs[j])
+        ("y", i) @ ~normal(total, 1.0)
+
+
+@gen
+def some_of_those_near(n, k):
+    """What decides which they are is data."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        if X[i] > 0.9:
+            continue
+        total = 0.0
+        for j in NEAR[i]:
+            if GROUPS[j] == 1:
+                continue
+            if GROUPS[j] == 2 and X[j] > 0:
+                break
+            total += X[j] * zs[j]
+        ("y", i) @ ~normal(total, 1.0)
+
+
+@gen
+def those_near_where_it_is_one(n, k):
+    """What decides it is a choice."""
+    w = "w" @ ~bernoulli(0.5)
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        total = 0.0
+        for j in NEAR[i][: 1 + w]:
+            total += zs[j]
+        ("y", i) @ ~normal(total, 1.0)
+
+
+@gen
+def means_of_those_near(n, k):
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = ("z", i) @ ~normal(0.0, 1.0)
+    for i in range(n):
+        ("y", i) @ ~normal(np.mean([x[j] for j in [i, *NEAR[i]]]), 1.0)
+
+
+@gen
+def sums_of_three(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n - 2):
+        ("y", i) @ ~normal(sum(zs[i : i + 3]), 1.0)
+
+
+@gen
+def lagged(n, k):
+    x = []
+    for t in range(n):
+        m = 0.0
+        for lag in range(1, 4):
+            if t - lag >= 0:
+                m += 0.3 * x[t - lag]
+        x.append(("z", t) @ ~normal(m, 1.0))
+        ("y", t) @ ~normal(x[t], 0.5)
+
+
+@gen
+def halved_indices(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        total, j = 0, i
+        while j > 0:
+            total += zs[j]
+            j = j // 2
+        ("y", i) @ ~normal(total, 1.0)
+
+
+@gen
+def halved(n, k):
+    """A loop within one of whose iterations few run: it ends in those that run for nothing, too."""
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        m, j = 0.0, i
+        while j > 0:
+            m += 0.1 * z
+            j = j // 2
+        ("y", i) @ ~normal(m, 1.0)
+
+
+@gen
+def walk_of_vectors(n, k):
+    x = "x" @ ~mvnormal(np.zeros(2), np.eye(2))
+    for t in range(n):
+        x = ("z", t) @ ~mvnormal(np.array([[0.9, 0.1], [0.0, 0.8]]) @ x, 0.3 * np.eye(2))
+        ("y", t) @ ~normal(x[0] - x[1], 0.5)
+
+
+@gen
+def vectors_changed(n, k):
+    """What an iteration leaves is not what the trace has."""
+    x = np.zeros(2)
+    for t in range(n):
+        x = ("z", t) @ ~mvnormal(0.9 * x, np.eye(2))
+        ("y", t) @ ~normal(x[0] - x[1], 0.5)
+        x = np.array(x)
+        x[0] = 2.0 * x[1]
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1321,20 +1445,23 @@ PARTS = [
     all_but_the_first,
     first_is_none, first_of_a_dict, first_of_a_list, while_loop, while_states, while_walk,
     as_many_groups, last_group, list_or_row,
+    near, near_of_those_near, some_of_those_near, means_of_those_near, sums_of_three, lagged, halved_indices,
+    halved, walk_of_vectors, triangle, divided_where_it_may_be, skipped_where_there_is_none, pairs_and_a_list,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
     first_too, addressed, in_rows, skipped, appended_beside, appended_to, counts,
-    counted_after, structural, alias, mean, objects, mixed_reads, sorted_values, triangle,
+    counted_after, structural, alias, mean, objects, mixed_reads, sorted_values,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
-    divided_where_it_may_be, skipped_where_there_is_none, far_indices, read_ahead, totals, pairs_and_a_list,
+    far_indices, read_ahead, totals, those_near_where_it_is_one, vectors_changed,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
     filled_twice_over, filled_behind, rows_filled_behind,
 ]  # fmt: skip
 """Those of which all is scored: what a choice is read for is not known, or it may be anything."""
 CONTINUOUS = {
     while_walk, backwards_in_an_array, latent, walk, walk_from_a_choice, walk_from_two, ar2,
-    vectors, scalar, sorted_values, by_groups, as_many_groups, last_group,
+    vectors, scalar, sorted_values, by_groups, as_many_groups, last_group, means_of_those_near, lagged,
+    walk_of_vectors, vectors_changed,
 }  # fmt: skip
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 

@@ -130,19 +130,15 @@ class OfData:
 
     def _depends_on(self, index: Expr, loop: For) -> bool:
         """Whether an index is computed from the variable of a loop."""
-        known, looked_at = set(variables_of(index)), set[Var]()
-        inside = {id(one) for one in hir.walk(loop.body)}
-        while known > looked_at:
-            var = (known - looked_at).pop()
-            looked_at.add(var)
-            if var == loop.var:
-                return True
-            for one in self.setters.get(var, ()):
-                if id(one) in inside and not isinstance(one, For):
-                    known |= read_by(one)
-                elif id(one) in inside and isinstance(one, For):
-                    known |= variables_of(one.start)
-        return False
+        inside = list(hir.walk(loop.body))
+        known, size = set(variables_of(index)), 0
+        while loop.var not in known and size < len(known):
+            size = len(known)
+            for one in inside:
+                changed = {one.list} if isinstance(one, (Append, Store)) else set(hir.targets(one))
+                if not known.isdisjoint(changed):
+                    known |= variables_of(one.start) if isinstance(one, For) else read_by(one)
+        return loop.var in known
 
     def computes(self, loop: For, index: Expr) -> tuple[Body, set[Var]] | None:
         """What computes an index in a loop from data, and the variables that this is given from outside."""
