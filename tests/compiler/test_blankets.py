@@ -1430,6 +1430,97 @@ def vectors_changed(n, k):
         x[0] = 2.0 * x[1]
 
 
+PARENTS = [-1, 0, 0, 1, 1, 2, 5, 5, 4, 0]
+
+
+@gen
+def parents(n, k):
+    """The value at a parent is read of the array that is being filled."""
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = ("z", i) @ ~normal(x[PARENTS[i]] if PARENTS[i] >= 0 else 0.5, 0.5)
+        ("y", i) @ ~normal(x[i], 1.0)
+
+
+@gen
+def some_not_there_yet(n, k):
+    x = np.ones(n)
+    for i in range(n):
+        before, after = x[(7 * i) % n], 0.0
+        x[i] = ("z", i) @ ~normal(0.3 * before, 0.5)
+        after = x[(3 * i + 1) % n]
+        ("y", i) @ ~normal(after + before, 1.0)
+
+
+@gen
+def in_a_list_of_before(n, k):
+    zs = []
+    for i in range(n):
+        odds = 1.0
+        for j in NEAR[i]:
+            if 0 <= j < i:
+                odds += 2.0 * zs[j]
+        zs.append(("z", i) @ ~bernoulli(odds / (1.0 + odds)))
+    for i in range(n):
+        ("y", i) @ ~normal(zs[i], 1.0)
+
+
+@gen
+def factors(n, k):
+    u, v = np.zeros((n, 2)), np.zeros((k, 2))
+    for i in range(n):
+        for d in range(2):
+            u[i, d] = ("z", i, d) @ ~normal(0, 1)
+    for j in range(k):
+        for d in range(2):
+            v[j, d] = ("v", j, d) @ ~normal(0, 1)
+    for e in range(2 * n):
+        ("y", e) @ ~normal(u[(3 * e) % n] @ v[e % k], 0.5)
+
+
+@gen
+def windows(n, k):
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = ("z", i) @ ~normal(0, 1)
+    for i in range(n - 2):
+        ("y", i) @ ~normal(x[i : i + 3].mean() - x[i : i + 2].max(), 0.5)
+
+
+LONGER = [*GROUPS, 1]
+
+
+@gen
+def last_for_the_first(n, k):
+    """What the program itself asks of an index is not whether it is negative."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    f = []
+    for i in range(n):
+        f.append(zs[LONGER[i]])
+    for i in range(n):
+        ("y", i) @ ~normal(f[-1 if i == 0 else i - 1], 1.0)
+
+
+@gen
+def least_or_last(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    f = []
+    for i in range(n):
+        f.append(zs[LONGER[i]])
+    for i in range(n):
+        ("y", i) @ ~normal(f[max(i - 2, -1)], 1.0)
+
+
+@gen
+def last_where_it_is_zero(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    f = []
+    for i in range(n):
+        f.append(zs[LONGER[i]])
+    for i in range(n):
+        ("y", i) @ ~normal(f[-1 if zs[i] == 0 else i], 1.0)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1447,13 +1538,14 @@ PARTS = [
     as_many_groups, last_group, list_or_row,
     near, near_of_those_near, some_of_those_near, means_of_those_near, sums_of_three, lagged, halved_indices,
     halved, walk_of_vectors, triangle, divided_where_it_may_be, skipped_where_there_is_none, pairs_and_a_list,
+    parents, some_not_there_yet, in_a_list_of_before, factors, windows, last_for_the_first, least_or_last,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
     first_too, addressed, in_rows, skipped, appended_beside, appended_to, counts,
     counted_after, structural, alias, mean, objects, mixed_reads, sorted_values,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
-    far_indices, read_ahead, totals, those_near_where_it_is_one, vectors_changed,
+    far_indices, read_ahead, totals, those_near_where_it_is_one, vectors_changed, last_where_it_is_zero,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
     filled_twice_over, filled_behind, rows_filled_behind,
 ]  # fmt: skip
@@ -1461,7 +1553,7 @@ WHOLE = [
 CONTINUOUS = {
     while_walk, backwards_in_an_array, latent, walk, walk_from_a_choice, walk_from_two, ar2,
     vectors, scalar, sorted_values, by_groups, as_many_groups, last_group, means_of_those_near, lagged,
-    walk_of_vectors, vectors_changed,
+    walk_of_vectors, vectors_changed, parents, some_not_there_yet, factors, windows,
 }  # fmt: skip
 SELECTED = {called: select(("p", ..., "z")), nested_call: select(("d", "z"))}
 

@@ -150,8 +150,8 @@ class _Reader:
             least = self.indices.least(one, linear)
             if is_inside and isinstance(made.sites[0], Append) and len(made.axes) == 1:
                 count = self._count_inside(one)
-            if test != hir.TRUE or (least is not None and least >= 0):
-                found.append((test, place))  # where the text itself asks, it counts from the end
+            if (least is not None and least >= 0) or self._asks(test, linear, count):
+                found.append((test, place))
             elif not linear.terms:
                 if count is None:
                     return None
@@ -160,8 +160,20 @@ class _Reader:
                 return None
             else:
                 negative, end = Op("lt", (place, _ZERO), "b"), Op("add", (count, place), "i")
-                found += [(Op("not", (negative,), "b"), place), (negative, end)]
+                found.append((hir.both(test, Op("not", (negative,), "b")), place))
+                found.append((hir.both(test, negative), end))
         return found
+
+    def _asks(self, test: Expr, place: Linear, count: Expr | None) -> bool:
+        """Whether a test asks if an index is negative, which is the place if not, or with the count if so."""
+        if isinstance(test, Op) and test.name == "and":
+            return any(self._asks(part, place, count) for part in test.args)
+        match test:
+            case Op("not", (Op("lt", (index, Const(0, "i"))),)):
+                return self.indices.linear(index) == place
+            case Op("lt", (index, Const(0, "i"))) if count is not None:
+                return self.indices.linear(index).plus(self.indices.linear(count)) == place
+        return False
 
     def _count_inside(self, one: Statement) -> Expr | None:
         """How many items a list has within the loop that adds them."""
@@ -261,8 +273,13 @@ class _Reader:
     def _at(self, one: Load | Call, places: list[Linear], is_inside: bool) -> Body | None:
         """The item at a place."""
         made = self.made
-        if is_inside and not self._is_before(one, places):
-            return None
+        tests: Expr = hir.TRUE
+        if is_inside:
+            is_before = self._is_before(one, places)
+            if is_before is None and made.fill is not None:
+                tests = self._made_before(one, places)
+            if not is_before and tests == hir.TRUE:
+                return None
         found = list(self._iteration(places))
         values: dict[Var, Expr] = {axis.loop.var: at.expr() for axis, at in found}
         if self.is_dict:
@@ -271,7 +288,6 @@ class _Reader:
                 has = hir.both(has, self._has_iteration(axis, at, places))
             fails: Body = [hir.Fail("a key that is not there", line=one.line)]
             return [If(has, self.slice.copied(one, values), fails, line=one.line)]
-        tests: Expr = hir.TRUE
         for axis, at in found:
             start, stop = map(self.indices.linear, self._bounds(axis, places))
             least = self.indices.least(one, at.plus(start, -1))
@@ -304,6 +320,19 @@ class _Reader:
             there = Op("eq", (places[0].expr(), Const(number, "i")), "b")
             other = put if not number else [If(there, put, other, line=one.line)]
         return [If(tests, body, other, line=one.line)]
+
+    def _made_before(self, one: Statement, places: list[Linear]) -> Expr:
+        """What asks whether an item has been made where it is read in the one loop that makes them; it is
+        true where that is not known.
+        """
+        here, order = self.lists.order[id(one)], self.lists.order
+        is_later = here > self.lists.last_of(self.made.sites)
+        if len(places) > 1 or not (is_later or here < min(order[id(site)] for site in self.made.sites)):
+            return hir.TRUE
+        (axis,), (place,) = self.made.axes, places
+        if not any(outer is axis.loop for outer in self.indices.around[id(one)]):
+            return hir.TRUE
+        return Op("le" if is_later else "lt", (axis.iteration(place).expr(), axis.loop.var), "b")
 
     def _is_steady(self, item: Sequence[Expr]) -> bool:
         return all(self.indices.is_steady(leaf) for leaf in item)

@@ -7,6 +7,8 @@ out of that, with all that decides whether it is come to.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Append,
@@ -97,16 +99,45 @@ class OfData:
         return self._found[key]
 
     def _collected(self, loop: For, axis: int, index: Expr) -> tuple[Body, set[Var]] | None:
-        inside = list(hir.walk(loop.body))
-        if not self._depends_on(index, loop):
+        sites = {
+            id(one): one
+            for one in hir.walk(loop.body)
+            if isinstance(one, (Visit, Read)) and one.template == self.template and one.indices[axis] == index
+        }
+        if not self._depends_on(index, sites.values(), loop):
             return None
+        found = self._collected_at(loop, index, sites, {})
+        if found is not None:
+            return found
+        tests = {
+            id(one)
+            for one in hir.walk(loop.body)
+            if isinstance(one, If)
+            and not variables_of(one.test) <= self.left_by_loops | {loop.var}
+            and not any(isinstance(inner, (Leave, Next)) for inner in hir.walk([one]))
+        }
+        return self._collected_at(loop, index, sites, tests) if tests else None
+
+    def _collected_at(
+        self, loop: For, index: Expr, sites: Collection[int], tests: Collection[int]
+    ) -> tuple[Body, set[Var]] | None:
+        """What notes an index where it is read.
+
+        Args:
+            sites: the identities of the statements that read choices there.
+            tests: those of branches of which both sides are taken, as what they ask may be no data.
+        """
+        beside: Body = []
 
         def noted(one: Statement) -> Body | None:
             match one:
-                case Visit(template=template, indices=indices) | Read(template=template, indices=indices):
-                    is_noted = template == self.template and indices[axis] == index
-                    read = Read(list(one.targets), template, indices, False)
-                    return [_noted(index), read] if is_noted else [read]
+                case Visit() | Read():
+                    read = Read(list(one.targets), one.template, one.indices, False)
+                    return [_noted(index), read] if id(one) in sites else [read]
+                case If() if id(one) in tests:
+                    sides = hir.copied_body([*one.then, *one.orelse], noted)
+                    beside.extend(hir.walk(sides))
+                    return sides
                 case Append(list=ref) | Store(list=ref) | Truncate(list=ref):
                     return None if self.loops.is_made_in(ref, loop) else []
                 case Return() | Fail() | Primitive():  # none came to these in the current trace
@@ -116,22 +147,26 @@ class OfData:
         each = For(loop.var, loop.start, loop.stop, loop.step, hir.copied_body(loop.body, noted), loop.label)
         made = Function("noted", [], ["r"], [New(NOTED, ("i",), []), each, Return([NOTED])])
         keep_needed(made, self.effects)
-        body = each.body
-        live = (exposed(body)[0] - {NOTED, loop.var}) | variables_of(loop.start, loop.stop)
+        body, others = each.body, set(map(id, beside))
         for one in hir.walk(body):
-            if not isinstance(one, _OF_DATA):
+            is_note = isinstance(one, Append) and one.list == NOTED
+            if not isinstance(one, _OF_DATA) or (id(one) in others and not is_note):
                 return None
             if isinstance(one, Call) and self.effects.of(one.function).changes:
                 return None
-        set_inside = {var for one in inside for var in hir.targets(one)}
-        if not live.isdisjoint(set_inside) or not all(self._is_given(var, loop) for var in live):
+        live = (exposed(body)[0] - {NOTED, loop.var}) | variables_of(loop.start, loop.stop)
+        inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
+        if not live.isdisjoint(inside) or not all(self._is_given(var, loop) for var in live):
             return None
         return body, live
 
-    def _depends_on(self, index: Expr, loop: For) -> bool:
-        """Whether an index is computed from the variable of a loop."""
+    def _depends_on(self, index: Expr, sites: Iterable[Statement], loop: For) -> bool:
+        """Whether an index is computed from the variable of a loop, or where it is read is."""
         inside = list(hir.walk(loop.body))
-        known, size = set(variables_of(index)), 0
+        within = set(map(id, inside))
+        around = [outer for one in sites for outer in self.indices.around[id(one)] if id(outer) in within]
+        tests = [outer.test for outer in around if isinstance(outer, If)]
+        known, size = variables_of(index, *tests), 0
         while loop.var not in known and size < len(known):
             size = len(known)
             for one in inside:
