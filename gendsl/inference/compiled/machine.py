@@ -83,11 +83,9 @@ class Machine:
         self.beyond: str | None = None
         self.at_once, self.steps_at_once, self.draws_at_once = 1, 1000, 1
         self.others_ran, self.look_at = True, 0.0
-        self.compare_at, self.seconds = 0.0, self.closed.seconds
-        if trace.scored_from is not None:  # a chain that goes on
-            self.compare_at = self.closed.compare_at
-        elif self.seconds <= thresholds.MOST_AT_A_START:
-            self.seconds = 0.0  # so that the first step is compared in each chain
+        goes_on, seconds = trace.scored_from is not None, self.closed.seconds
+        self.compare_at = self.closed.compare_at if goes_on else 0.0
+        self.seconds = seconds if goes_on or seconds > thresholds.MOST_AT_A_START else 0.0
         self.only_values, self.asked_for_more = only_values, False
         self.failure: FailedText | None = None
         self.interrupt: KeyboardInterrupt | None = None
