@@ -111,8 +111,10 @@ class _Program:
 
     def observations(self):
         one, other, y = self.pick(*self.lists), self.pick(*self.lists), self.name("y")
-        how = self.rng.randrange(9)
-        if how == 0:
+        how = self.rng.randrange(14)
+        if how >= 9:
+            self.near(how, one, other, y)
+        elif how == 0:
             self.add("for i in range(n):", f'    ("{y}", i) @ ~normal({one}[i], s)')
         elif how == 1:
             self.add("for i in range(1, n):", f'    ("{y}", i) @ ~normal({one}[i] - {other}[i - 1], s)')
@@ -135,3 +137,26 @@ class _Program:
         else:
             self.add("for i in range(n):", "    for j in range(2):")
             self.add(f'        ("{y}", i, j) @ ~normal({one}[i] * (j + 1), s)')
+
+    def near(self, how, one, other, y):
+        """What is seen of several items that data says."""
+        a, b = self.rng.randrange(1, 4), self.rng.randrange(-3, 4)
+        self.add("for i in range(n):", "    m = 0.0")
+        if how == 9:  # some are counted from the end
+            self.add(f"    for j in [(i * {a} + q * {b}) % n - n * (q % 2) for q in range(3)]:")
+            self.add(f"        m += {one}[j]")
+        elif how == 10:  # data says where it ends, and what is passed over
+            stop, over = self.pick("if j > 4: break", "if q == i: break"), self.pick("j % 3 == 1", "j < i")
+            self.add("    for q in range(4):", f"        j = (i + q * {a}) % n", f"        {stop}")
+            self.add(f"        if {over}:", "            continue", f"        m += {one}[j] - {other}[i]")
+        elif how == 11:  # a choice says which
+            self.add("    for q in range(2):", f"        if {one}[i] > 0.5:")
+            self.add(f"            m += {other}[(i + q) % n]", "        else:")
+            self.add(f"            m -= {one}[(i + {a}) % n]")
+        elif how == 12:
+            self.add(f"    m = sum({one}[i : i + 3]) - np.array({other}[max(i - 2, 0) : i + 1]).sum()")
+        else:
+            index = self.pick(f"-1 if i == {a} else i", f"max(i - {a}, -1)", f"min(i + {a}, n - 1)", "i // 2")
+            self.add("    j = i", "    while j > 0:", f"        m += {one}[j]", "        j = j // 2")
+            self.add(f"    m += {other}[{index}]")
+        self.add(f'    ("{y}", i) @ ~normal(m, s)')
