@@ -1521,6 +1521,57 @@ def last_where_it_is_zero(n, k):
         ("y", i) @ ~normal(f[-1 if zs[i] == 0 else i], 1.0)
 
 
+NAMES = ["rain", "wind", "snow", "cold", "wet", "dry", "dark", "light", "hot", "mild"]
+CAUSES = {name: [NAMES[j] for j in range(i) if (3 * i + j) % 4 == 1] for i, name in enumerate(NAMES)}
+
+
+@gen
+def by_names(n, k):
+    x = {}
+    for name in NAMES[:n]:
+        score = -1.0
+        for other in CAUSES[name]:
+            score += 1.2 if x[other] else -0.3
+        x[name] = ("z", name) @ ~bernoulli(1 / (1 + np.exp(-score)))
+        ("y", name) @ ~normal(1.5 * x[name], 1.0)
+
+
+@gen
+def some_by_names(n, k):
+    """Only those that data say are in the dict."""
+    x = {}
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.4)
+        if GROUPS[i] == 0:
+            x[i] = z
+    for i in range(n):
+        if GROUPS[i] == 0:
+            ("y", i) @ ~normal(1.5 * x[i] - x[0], 1.0)
+
+
+@gen
+def by_names_of_choices(n, k):
+    """Which name is looked up is a choice."""
+    x = {}
+    for name in NAMES[:n]:
+        x[name] = ("z", name) @ ~bernoulli(0.4)
+    at = ~uniform_discrete(0, n - 1)
+    for i in range(n):
+        ("y", i) @ ~normal(x[NAMES[at]] + 2 * x[NAMES[i]], 1.0)
+
+
+@gen
+def put_twice(n, k):
+    """An item is not the choice any more."""
+    x = {}
+    for name in NAMES[:n]:
+        x[name] = ("z", name) @ ~bernoulli(0.4)
+    for name in NAMES[1:n]:
+        x[name] = 1 - x[name]
+    for name in NAMES[:n]:
+        ("y", name) @ ~normal(1.5 * x[name], 1.0)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1539,6 +1590,7 @@ PARTS = [
     near, near_of_those_near, some_of_those_near, means_of_those_near, sums_of_three, lagged, halved_indices,
     halved, walk_of_vectors, triangle, divided_where_it_may_be, skipped_where_there_is_none, pairs_and_a_list,
     parents, some_not_there_yet, in_a_list_of_before, factors, windows, last_for_the_first, least_or_last,
+    by_names, some_by_names,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
@@ -1546,6 +1598,7 @@ WHOLE = [
     counted_after, structural, alias, mean, objects, mixed_reads, sorted_values,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     far_indices, read_ahead, totals, those_near_where_it_is_one, vectors_changed, last_where_it_is_zero,
+    by_names_of_choices, put_twice,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
     filled_twice_over, filled_behind, rows_filled_behind,
 ]  # fmt: skip

@@ -65,6 +65,7 @@ from gendsl.compiler.passes.lookups import once
 from gendsl.compiler.passes.loops import apart, name_bounds, name_lists, set_surely
 from gendsl.compiler.passes.memoise import forget
 from gendsl.compiler.passes.needed import keep_needed
+from gendsl.compiler.passes.own_keys import look_up
 from gendsl.compiler.passes.reach import Boxes, Key, NoBlanketError, Reach
 from gendsl.compiler.passes.recurrences import take_all_apart
 from gendsl.compiler.passes.staging import Names
@@ -101,6 +102,7 @@ def blanket(
         apart(whole)
         name_bounds(whole)
         name_places(whole)
+        look_up(whole, effects)
         resolve(whole, effects)
         made = _Blanket(whole, template, effects)
         return made.made() if made.leaves_out() else None

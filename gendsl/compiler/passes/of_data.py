@@ -225,7 +225,8 @@ class OfData:
         """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
         if isinstance(one, For):
             return in_loops
-        if not isinstance(one, (Set, Load, Length, New, Fill)):
+        is_pure_call = isinstance(one, Call) and self.effects.of(one.function).pure
+        if not is_pure_call and not isinstance(one, (Set, Load, Length, New, Fill)):
             return False
         if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
             return False
