@@ -68,7 +68,8 @@ class OfData:
         for one in loops.every:
             for target in hir.targets(one):
                 self.setters.setdefault(target, []).append(one)
-        self.given, self.left_by_loops = self._given(in_loops=False), self._given(in_loops=True)
+        self.given = given(function, indices, effects, in_loops=False)
+        self.left_by_loops = given(function, indices, effects, in_loops=True)
         self._found: dict[tuple[Var, int, Expr], tuple[Body, set[Var]] | None] = {}
 
     def noting(self, loop: For, axis: int, index: Expr, *, is_many: bool) -> tuple[Body, set[Var]]:
@@ -194,50 +195,6 @@ class OfData:
             return None
         return body, outside
 
-    def _given(self, *, in_loops: bool) -> set[Var]:
-        """The variables that are the same whatever choices there are, and lists that nothing changes.
-
-        Args:
-            in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops or
-                branches.
-        """
-        every = self.loops.every
-        if any(isinstance(one, Call) and self.effects.of(one.function).changes for one in every):
-            return set()
-        changed = {one.list for one in every if isinstance(one, (Append, Store, Truncate))}
-        found: set[Var] = set(self.function.parameters) - changed
-        found |= {
-            var
-            for var, made in self.setters.items()
-            if var not in changed and all(self._is_simple(one, len(made) > 1, in_loops) for one in made)
-        }
-        while True:
-            others = {
-                var
-                for var in found & self.setters.keys()
-                if not all(self._read_for(one, in_loops) <= found for one in self.setters[var])
-            }
-            if not others:
-                return found
-            found -= others
-
-    def _is_simple(self, one: Statement, is_one_of_several: bool, in_loops: bool) -> bool:
-        """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
-        if isinstance(one, For):
-            return in_loops
-        is_pure_call = isinstance(one, Call) and self.effects.of(one.function).pure
-        if not is_pure_call and not isinstance(one, (Set, Load, Length, New, Fill)):
-            return False
-        if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
-            return False
-        others = (Loop, Block) if in_loops else (If,)
-        return not any(isinstance(outer, others) for outer in self.indices.around[id(one)])
-
-    def _read_for(self, one: Statement, in_loops: bool) -> set[Var]:
-        """What a statement reads, and what the loops and tests around it do."""
-        around = self.indices.around[id(one)] if in_loops else ()
-        return read_by(one).union(*map(read_by, around))
-
     def _is_given(self, var: Var, loop: For) -> bool:
         """Whether a variable is the same whatever choices there are, and in all runs of a loop."""
         if var in self.given:
@@ -246,6 +203,86 @@ class OfData:
         makers = self.setters.get(var, ())
         loops = {id(x) for one in makers for x in (one, *self.indices.around[id(one)]) if isinstance(x, For)}
         return var in self.left_by_loops and around.isdisjoint(loops)
+
+
+def given(
+    function: Function, indices: Indices, effects: TextEffects, *, in_loops: bool, made: bool = False
+) -> set[Var]:
+    """The variables that are the same whatever choices there are, and lists that nothing changes.
+
+    Args:
+        in_loops: whether those belong to them that are of an iteration of a loop, or are left by loops or
+            branches.
+        made: whether lists do that are made, and changed, of such variables alone.
+    """
+    every = list(hir.walk(function.body))
+    setters: dict[Var, list[Statement]] = {}
+    changes: dict[Expr, list[Statement]] = {}
+    for one in every:
+        for target in hir.targets(one):
+            setters.setdefault(target, []).append(one)
+        if isinstance(one, (Append, Store, Truncate)):
+            changes.setdefault(one.list, []).append(one)
+        elif isinstance(one, Call) and effects.of(one.function).changes:
+            if one.function.on_dict[0] != "put":
+                return set()
+            changes.setdefault(one.args[0], []).append(one)
+    held = list(changes)
+    for ref in held:  # what holds a list that is changed may give it another name
+        for one in setters.get(ref, ()) if isinstance(ref, Var) else ():
+            if not isinstance(one, (New, Fill, Load)) and not _makes_dict(one):
+                return set()
+            if isinstance(one, Load) and one.list not in changes:
+                changes[one.list] = [one]
+                held.append(one.list)
+    if not all(isinstance(ref, Var) for ref in held):
+        return set()
+
+    def is_simple(one: Statement, is_one_of_several: bool) -> bool:
+        """Whether what a statement sets depends on what it reads, and on the loops around it, alone."""
+        if isinstance(one, For):
+            return in_loops
+        is_pure = isinstance(one, Call) and effects.of(one.function).pure
+        if not is_pure and not isinstance(one, (Set, Load, Length, New, Fill)):
+            return False
+        if is_one_of_several and (not in_loops or any(target.kind == "r" for target in hir.targets(one))):
+            return False
+        others = (Loop, Block) if in_loops else (If,)
+        return not any(isinstance(outer, others) for outer in indices.around[id(one)])
+
+    def is_made(var: Var) -> bool:
+        """Whether a list is made here, and by statements of which what they change it by may be told."""
+        ways = (*setters.get(var, ()), *changes[var])
+        return made and all(
+            isinstance(one, (New, Fill, Append, Store, Truncate))
+            and not any(isinstance(outer, (Loop, Block)) for outer in indices.around[id(one)])
+            for one in ways
+        )
+
+    def read(one: Statement) -> set[Var]:
+        """What a statement reads, and what the loops and tests around it do."""
+        around = indices.around[id(one)] if in_loops else ()
+        return read_by(one).union(*map(read_by, around))
+
+    found = {var for var in function.parameters if var not in changes}
+    found |= {
+        var
+        for var, setting in setters.items()
+        if (var not in changes or is_made(var)) and all(is_simple(one, len(setting) > 1) for one in setting)
+    }
+    while True:
+        others = {
+            var
+            for var in found & setters.keys()
+            if not all(read(one) <= found for one in (*setters[var], *changes.get(var, ())))
+        }
+        if not others:
+            return found
+        found -= others
+
+
+def _makes_dict(one: Statement) -> bool:
+    return isinstance(one, Call) and one.function.on_dict[0] == "new_dict"
 
 
 def _noted(index: Expr) -> Append:

@@ -19,31 +19,25 @@ from gendsl.compiler import hir
 from gendsl.compiler.hir import (
     Body,
     Call,
-    Expr,
-    Fill,
-    For,
     Function,
     If,
-    Length,
-    Load,
     Loop,
-    New,
     Read,
-    Set,
     Var,
     Visit,
 )
 from gendsl.compiler.hir.rewriting import variables_of
 from gendsl.compiler.hir.templates import Template
-from gendsl.compiler.hir.text_effects import CHANGES, TextEffects
+from gendsl.compiler.hir.text_effects import TextEffects
 from gendsl.compiler.passes.made_lists import MadeLists, item_of
+from gendsl.compiler.passes.of_data import given
 from gendsl.compiler.passes.slices import rewritten
 
 
 def look_up(function: Function, effects: TextEffects) -> None:
     """Let choices be looked up in place of items of dicts that have them by their own indices."""
     lists = MadeLists(function, effects)
-    data = _Data(lists)
+    data = given(function, lists.indices, effects, in_loops=True, made=True)
     found: dict[Var, Template] = {}
     for one in lists.every:
         root = _dict_made_by(one)
@@ -69,7 +63,7 @@ def _dict_made_by(one: hir.Statement) -> Var | None:
     return one.targets[0] if isinstance(one, Call) and one.function.on_dict[0] == "new_dict" else None
 
 
-def _template_of(lists: MadeLists, data: _Data, root: Var) -> Template | None:
+def _template_of(lists: MadeLists, data: set[Var], root: Var) -> Template | None:
     """The template of the choices that a dict has, if it has nothing else, by keys that are data."""
     if lists.indices.sets[root] != 1:
         return None
@@ -79,7 +73,7 @@ def _template_of(lists: MadeLists, data: _Data, root: Var) -> Template | None:
             return None
         does, rank = one.function.on_dict
         keys = tuple(one.args[1 : 1 + rank])
-        if does not in ("get", "put") or not data.has(*keys):
+        if does not in ("get", "put") or not variables_of(*keys) <= data:
             return None
         if does == "put":
             item = item_of(one)
@@ -88,63 +82,7 @@ def _template_of(lists: MadeLists, data: _Data, root: Var) -> Template | None:
                 return None
             around = lists.indices.around[id(one)]
             tests = [outer.test for outer in around if isinstance(outer, If)]
-            if any(isinstance(outer, Loop) for outer in around) or not data.has(*tests):
+            if any(isinstance(outer, Loop) for outer in around) or not variables_of(*tests) <= data:
                 return None
             templates.append(maker.template)
     return templates[0] if templates and all(one == templates[0] for one in templates) else None
-
-
-class _Data:
-    """Which variables, and lists, are the same whatever choices there are."""
-
-    def __init__(self, lists: MadeLists) -> None:
-        self.lists = lists
-        self.changes: dict[Expr, list[hir.Statement]] = {}
-        for one in lists.every:
-            if isinstance(one, CHANGES):
-                self.changes.setdefault(one.list, []).append(one)
-            elif isinstance(one, Call) and lists.effects.of(one.function).changes:
-                for arg in one.args:
-                    self.changes.setdefault(arg, []).append(one)
-        self.known: dict[Var, bool] = {}
-
-    def has(self, *exprs: Expr) -> bool:
-        """Whether expressions are made of such variables."""
-        return all(self._has(var) for var in variables_of(*exprs))
-
-    def _has(self, var: Var) -> bool:
-        if var not in self.known:
-            self.known[var] = False  # where it is computed from itself
-            self.known[var] = self._found(var)
-        return self.known[var]
-
-    def _found(self, var: Var) -> bool:
-        if var in self.lists.function.parameters:
-            return var not in self.changes
-        maker = self.lists.makers.get(var)
-        match maker:
-            case For():
-                return self.has(maker.start, maker.stop)
-            case Set():
-                return self.has(*maker.values)
-            case New() | Fill():
-                return self.has(*hir.expressions(maker)) and all(
-                    isinstance(one, CHANGES) and self._comes_from_data(one, var)
-                    for one in self.changes.get(var, ())
-                )
-            case Load() | Length():
-                return self._may_be_read(maker.list) and self.has(*hir.expressions(maker))
-            case Call() if maker.function.on_dict[0] == "get":
-                return maker.args[0] not in self.changes and self.has(*maker.args)
-        return False
-
-    def _may_be_read(self, ref: Expr) -> bool:
-        return ref not in self.changes or isinstance(self.lists.makers.get(ref), (New, Fill))  # type: ignore[arg-type]
-
-    def _comes_from_data(self, one: hir.Statement, ref: Var) -> bool:
-        """Whether what changes a list is data, and so is when that is done."""
-        around = self.lists.indices.around[id(one)]
-        if any(isinstance(outer, Loop) for outer in around):
-            return False
-        every = [one, *around]
-        return self.has(*(expr for each in every for expr in hir.expressions(each) if expr != ref))
