@@ -1572,6 +1572,17 @@ def put_twice(n, k):
         ("y", name) @ ~normal(1.5 * x[name], 1.0)
 
 
+@gen
+def passed_over_for_one(n, k):
+    """What is read at one index ends the iteration before another one is read."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        ("a", i) @ ~normal(zs[PARENTS[i]] if PARENTS[i] >= 0 else 0.5, 1.0)
+        if X[i] > 0.2:
+            continue
+        ("y", i) @ ~normal(zs[PARENTS[i]] - zs[GROUPS[i]], 0.5)
+
+
 # --- tests --------------------------------------------------------------------------------------------------
 
 PARTS = [
@@ -1590,7 +1601,7 @@ PARTS = [
     near, near_of_those_near, some_of_those_near, means_of_those_near, sums_of_three, lagged, halved_indices,
     halved, walk_of_vectors, triangle, divided_where_it_may_be, skipped_where_there_is_none, pairs_and_a_list,
     parents, some_not_there_yet, in_a_list_of_before, factors, windows, last_for_the_first, least_or_last,
-    by_names, some_by_names,
+    by_names, some_by_names, passed_over_for_one,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [

@@ -386,7 +386,7 @@ class _Blanket:
 
     def _rename(self, body: Body) -> None:
         """Give the variables that are set in a copy of an iteration names of their own, and loops labels."""
-        relabel(body, self.labels, {})
+        relabel(body, self.labels)
         own = {var: None for one in hir.walk(body) for var in hir.targets(one) if var not in self.reach.sums}
         rename(body, {var: Var(self.names.new(var.name), var.kind) for var in own})
 

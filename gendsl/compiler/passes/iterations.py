@@ -127,7 +127,6 @@ class Iterations:
         parameters = sorted(outside)
         heads, nexts, iterations = (Var(names.new(name), "r") for name in ("heads", "nexts", "iterations"))
         back, count = (Var(names.new(name), "i") for name in ("back", "count"))
-        label = next(self.labels)
 
         def put(one: Statement) -> Body | None:
             if isinstance(one, Append) and one.list == NOTED:
@@ -136,19 +135,24 @@ class Iterations:
 
         body: Body = [Set([loop.var], [Op("sub", (Op("sub", (loop.stop, _ONE), "i"), back), "i")])]
         for noted, _ in noting:
-            own = hir.copied_body(noted)
-            relabel(own, self.labels, {loop.label: label})
-            body += hir.copied_body(own, put)
+            end = next(self.labels)  # another index is noted there, where this one's iteration ends before
+            own = hir.copied_body(noted, lambda one: self._ended(one, end))  # noqa: B023
+            relabel(own, self.labels)
+            body.append(Block(hir.copied_body(own, put), end))
         count_of = Op("imax", (Op("sub", (loop.stop, loop.start), "i"), _ZERO), "i")
         every: Body = [
             *(New(one, ("i",), []) for one in (heads, nexts, iterations)),
             Set([count], [count_of]),
-            For(back, _ZERO, count, _ONE, body, label),
+            For(back, _ZERO, count, _ONE, body, next(self.labels)),
             Return([heads, nexts, iterations]),
         ]
         made = Function(names.new("iterations_of"), parameters, ["r", "r", "r"], every)
         made.origin, made.repeats = "an index of iterations", True
         return made
+
+    def _ended(self, one: Statement, end: int) -> Body | None:
+        is_next = isinstance(one, Next) and one.label == self.loop.label
+        return [Leave(end)] if is_next else None
 
     def _put(self, index: Expr, heads: Var, nexts: Var, iterations: Var) -> Body:
         """Let an index have the iteration for a number, once."""
@@ -174,12 +178,9 @@ class Iterations:
         return [Set([key], [self._bucket(index)]), If(Op("ge", (key, _ZERO), "b"), find, [])]
 
 
-def relabel(body: Body, labels: Iterator[int], named: dict[int, int]) -> None:
-    """Give the loops of a copy labels of their own.
-
-    Args:
-        named: those of loops around it that are others, too.
-    """
+def relabel(body: Body, labels: Iterator[int]) -> None:
+    """Give the loops of a copy labels of their own."""
+    named: dict[int, int] = {}
     for one in hir.walk(body):
         if isinstance(one, (For, Loop, Block)):
             named[one.label] = one.label = next(labels)
