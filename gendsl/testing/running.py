@@ -11,7 +11,9 @@ from gendsl.runtime.watched import RUNTIMES, chosen
 def runtimes() -> tuple[str, ...]:
     """The names of the ways to run a program.
 
-    "reference" executes the whole body every time. It comes first: all others agree with it, draw for draw.
+    "reference" executes the whole body every time. It comes first: all others agree with it, and one seed
+    gives the same chain. A trace that is simulated is the same, too, but where a loop of 8 iterations or more
+    draws from one of a few vectors (`categorical(rows[i % 3])`): these are drawn vector by vector.
     "compiled" is the incremental runtime, which runs programs if nothing else is said. "native" and "python"
     are the same but for chains of kernels that can be compiled: these run as machine code, or as the Python
     text that takes its place where there is none, however short they are.
