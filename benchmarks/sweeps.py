@@ -96,10 +96,10 @@ class Sweep:
 
     def __init__(self, kernel: Any, trace: Any) -> None:
         self.kernel, self.trace, self.rng = kernel, trace, np.random.default_rng(1)
+        self.first = next(address for address in trace.choices if address[0] == "z")
 
     def __call__(self, draws: int) -> None:
-        first = next(address for address in self.trace.choices if address[0] == "z")
-        run = sample(self.kernel, self.trace, draws, record=first, seed=self.rng, progress=False)
+        run = sample(self.kernel, self.trace, draws, record=self.first, seed=self.rng, progress=False)
         self.trace = run.last
 
 
