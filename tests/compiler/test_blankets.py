@@ -26,7 +26,7 @@ from gendsl import (
 )
 from gendsl.compiler.run.closed_move import ClosedKernel
 from gendsl.errors import GenDSLError
-from gendsl.inference import gibbs, repeat, sample, slice_sampling
+from gendsl.inference import cycle, gibbs, repeat, sample, slice_sampling
 from gendsl.inference.compiled import policy
 from gendsl.inference.compiled.moves import flattened
 from gendsl.testing import running_on
@@ -1512,6 +1512,87 @@ def least_or_last(n, k):
 
 
 @gen
+def less_where_it_is_not_negative(n, k):
+    """What is asked is not the index itself."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    f = []
+    for i in range(n):
+        f.append(zs[LONGER[i]])
+    for i in range(n):
+        j = GROUPS[i] - 1
+        ("y", i) @ ~normal(f[0 if j < 0 else j - 2], 1.0)
+
+
+@gen
+def more_where_it_is_negative(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    f = []
+    for i in range(n):
+        f.append(zs[LONGER[i]])
+    for i in range(n):
+        j = GROUPS[i] - 3
+        ("y", i) @ ~normal(f[j + 1 if j < 0 else j], 1.0)
+
+
+@gen
+def indices_in_a_dict(n, k):
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    chosen = {}
+    for i in range(n):
+        chosen[i] = (i + zs[i]) % n
+    for i in range(n):
+        ("y", i) @ ~normal(zs[chosen[GROUPS[i]]], 1.0)
+
+
+@gen
+def indices_in_dicts_of_a_list(n, k):
+    """What changes one of the dicts does so by another name."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    every = [{0: i} for i in range(n)]
+    for i in range(n):
+        one = every[i]
+        one[0] = (i + zs[i]) % n
+    for i in range(n):
+        other = every[GROUPS[i]]
+        ("y", i) @ ~normal(zs[other[0]], 1.0)
+
+
+@gen
+def those_near_up_to_a_two(n, k):
+    """A choice says where a loop over those near ends."""
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        total = 0.0
+        for j in NEAR[i]:
+            if zs[j] == 2:
+                break
+            total += 1.5 * zs[j] - 1.0
+        ("y", i) @ ~normal(total, 1.0)
+
+
+@gen
+def shifted(n, k):
+    """Which choices are read depends on another one."""
+    w, by = ("w" @ ~bernoulli(0.5)), 0
+    if w:
+        by = 1
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(0.3 * zs[(3 * i + by) % n], 1.0)
+
+
+@gen
+def shifted_in_a_loop(n, k):
+    w, by = ("w" @ ~bernoulli(0.5)), 0
+    for i in range(k):
+        if w and GROUPS[i] != 1:
+            by += 1
+    zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(0.3 * zs[(3 * i + by) % n], 1.0)
+
+
+@gen
 def last_where_it_is_zero(n, k):
     zs = [("z", i) @ ~categorical([1 / k] * k) for i in range(n)]
     f = []
@@ -1601,7 +1682,8 @@ PARTS = [
     near, near_of_those_near, some_of_those_near, means_of_those_near, sums_of_three, lagged, halved_indices,
     halved, walk_of_vectors, triangle, divided_where_it_may_be, skipped_where_there_is_none, pairs_and_a_list,
     parents, some_not_there_yet, in_a_list_of_before, factors, windows, last_for_the_first, least_or_last,
-    by_names, some_by_names, passed_over_for_one,
+    by_names, some_by_names, passed_over_for_one, less_where_it_is_not_negative, more_where_it_is_negative,
+    shifted,
 ]  # fmt: skip
 """The models of which terms are left out, or iterations."""
 WHOLE = [
@@ -1609,7 +1691,8 @@ WHOLE = [
     counted_after, structural, alias, mean, objects, mixed_reads, sorted_values,
     summed_before, one_more, set_after, read_before, asked_before, other_row, other_row_put,
     far_indices, read_ahead, totals, those_near_where_it_is_one, vectors_changed, last_where_it_is_zero,
-    by_names_of_choices, put_twice,
+    by_names_of_choices, put_twice, indices_in_a_dict, indices_in_dicts_of_a_list,
+    those_near_up_to_a_two, shifted_in_a_loop,
     rows_so_far, carried_in_rows, pushed_rows, pushed_indices, row_of_the_last,
     filled_twice_over, filled_behind, rows_filled_behind,
 ]  # fmt: skip
@@ -1649,6 +1732,21 @@ def test_steps_are_those_of_the_interpreter(model, way):
     assert closed.scores_parts == (model not in WHOLE)
     found = Counter(what for what, *_ in compared(way, closed, trace, kernel, 6))
     assert found == {"raises" if model in (structural, addressed) else "accepted": 6}
+
+
+@needs_llvm
+@pytest.mark.parametrize("model", [shifted, shifted_in_a_loop], ids=lambda one: one.name)
+def test_an_index_of_iterations_is_made_of_data_alone(model):
+    """What other kernels change in the same run would not be seen in it."""
+    _, trace = updating(model)
+    kernel, found = cycle(gibbs("w"), gibbs("z")), {}
+    record = ["w", *(("z", i) for i in range(N))]
+    for runtime in ("reference", "native", "python"):
+        with running_on(runtime):
+            run = sample(kernel, trace, 60, record=record, seed=1, progress=False)
+        found[runtime] = [np.asarray(run[name]).tolist() for name in ("w", ("z", 0), ("z", N - 1))]
+    assert 5 < sum(found["reference"][0]) < 55
+    assert found["native"] == found["python"] == found["reference"]
 
 
 @pytest.mark.parametrize("way", WAYS)
